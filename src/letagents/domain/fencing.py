@@ -1,0 +1,71 @@
+"""Whether a connection may still act. Nothing else in the house compares a credential or a generation.
+
+A session is a worker's place in one room, and many processes may have held it, one after another.
+Each hold is a connection: it has a generation, which only grows, and a secret that its process made.
+The room keeps the newest generation and a digest of its secret, and asks `refusal` inside the
+transaction of each effect; so a process that slept through its replacement changes nothing.
+
+F1  A fence admits only the generation that the room holds: an older and a newer one are both refused.
+F2  A fence admits only with the secret of that generation, compared in constant time.
+F3  An ended session admits nobody; an unknown one neither.
+"""
+
+import enum
+import hashlib
+import hmac
+from datetime import datetime
+
+import attrs
+
+from letagents.domain.ids import SessionId, Token
+
+
+@attrs.frozen
+class Fence:
+    """What a process shows when it acts: which session, which hold on it, and the proof."""
+
+    session_id: SessionId
+    generation: int
+    token: Token
+
+
+@attrs.frozen
+class Standing:
+    """What a room remembers of a session's newest connection."""
+
+    session_id: SessionId
+    generation: int
+    token_digest: str
+    ended_at: datetime | None = None
+
+
+class Refusal(enum.Enum):
+    """Why a fence does not admit."""
+
+    UNKNOWN = "the room has no such session"
+    ENDED = "its session in the room has ended"
+    REPLACED = "a newer process holds its connection now"
+    UNPROVEN = "what it showed is not the connection's secret"
+
+
+def digest(token: Token) -> str:
+    """Return what a room keeps instead of the secret itself."""
+    return hashlib.sha256(token.value.encode()).hexdigest()
+
+
+def proves(token: Token, standing: Standing) -> bool:
+    """Whether `token` is the secret of the newest connection."""
+    return hmac.compare_digest(digest(token), standing.token_digest)
+
+
+def refusal(fence: Fence, standing: Standing | None) -> Refusal | None:
+    """Return why `fence` does not admit, or None if it does."""
+    if standing is None or standing.session_id != fence.session_id:
+        return Refusal.UNKNOWN
+    if fence.generation != standing.generation:
+        return Refusal.REPLACED
+    if not proves(fence.token, standing):
+        return Refusal.UNPROVEN
+    if standing.ended_at is not None:
+        return Refusal.ENDED
+    return None

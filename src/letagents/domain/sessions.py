@@ -1,0 +1,234 @@
+"""A worker's place in a room: opened, taken over by its next process, ended, taken up again.
+
+E1  A worker that returns to a room finds the session, the display name and the beginning it had.
+E2  A new secret raises the generation by one; the same secret again changes nothing.
+E3  An arrival shows the secret of the connection before it, or is the arrival that took place.
+E4  A name that another of the room's workers ever had is not given again: a codename takes its place.
+E5  An ended session is taken up again by its worker, under the same id.
+E6  A chat without a lasting handle gets a new session each time, and its earlier one ends.
+"""
+
+import enum
+import hashlib
+from collections.abc import Collection
+from datetime import datetime
+
+import attrs
+
+from letagents.domain import codenames, fencing, names
+from letagents.domain.errors import NameTaken, RegistrationConflict
+from letagents.domain.fencing import Fence, Standing
+from letagents.domain.ids import RoomId, SessionId, Token, WorkerId
+
+
+class SessionKind(enum.Enum):
+    """What a session may do: a worker acts, a controller watches, a person is a human being."""
+
+    WORKER = "worker"
+    CONTROLLER = "controller"
+    PERSON = "person"
+
+    @property
+    def source(self) -> str:
+        """What the room notes as the source of this kind's messages."""
+        return "browser" if self is SessionKind.PERSON else "agent"
+
+
+@attrs.frozen
+class Host:
+    """Where a session's process runs, as far as the room is told."""
+
+    host_id: str | None = None
+    kind: str | None = "local"
+    label: str | None = "Local device"
+    liveness_capability: str | None = None
+    tool_bridge_id: str | None = None
+
+
+@attrs.frozen
+class Session:
+    """A worker's place in one room, as everybody may see it."""
+
+    session_id: SessionId
+    room_id: RoomId
+    kind: SessionKind
+    agent_key: str
+    instance_id: str
+    display_name: str
+    base_name: str
+    owner_label: str
+    ide_label: str
+    runtime: str
+    actor_label: str
+    created_at: datetime
+    updated_at: datetime
+    last_seen_at: datetime
+    repo_branch: str | None = None
+    ended_at: datetime | None = None
+    host: Host = Host()
+
+
+@attrs.frozen
+class Predecessor:
+    """The connection that an arrival takes over, with its proof."""
+
+    session_id: SessionId
+    token: Token
+
+
+@attrs.frozen
+class Arrival:
+    """What a process asks of a room: a place, under a secret that it made itself.
+
+    `instance_id` is the worker id of a worker with a lasting handle, else the process's own id.
+    """
+
+    token: Token
+    agent_key: str
+    instance_id: str
+    display_name: str
+    owner_label: str
+    ide_label: str
+    runtime: str
+    kind: SessionKind = SessionKind.WORKER
+    worker_id: WorkerId | None = None
+    repo_branch: str | None = None
+    predecessor: Predecessor | None = None
+    host: Host = Host()
+
+
+@attrs.frozen
+class Seat:
+    """A session with what the room remembers of its newest connection."""
+
+    session: Session
+    standing: Standing
+
+
+@attrs.frozen
+class Connection:
+    """One process's hold on a session: what everybody may see of it, and what it shows to act."""
+
+    session: Session
+    fence: Fence
+
+
+def lasting_session_id(worker_id: WorkerId, room_id: RoomId) -> SessionId:
+    """Return the id that a worker's session has in a local room. (Source: mcp-tools 11.1.)"""
+    named = f"{worker_id}\n{room_id}".encode()
+    return SessionId(f"local_{hashlib.sha256(named).hexdigest()}")
+
+
+def arrive(
+    arrival: Arrival,
+    seat: Seat | None,
+    *,
+    room_id: RoomId,
+    session_id: SessionId,
+    taken: Collection[str],
+    now: datetime,
+) -> Seat:
+    """Decide which seat `arrival` gets; `seat` is the one the room holds under `session_id`.
+
+    `taken` are the name keys of the room's other workers, ended ones included.
+
+    Raises:
+        RegistrationConflict: the seat is held under a secret that `arrival` cannot show.
+        NameTaken: no name is left.
+    """
+    if seat is None:
+        return _opened(arrival, room_id, session_id, taken, now)
+    if fencing.proves(arrival.token, seat.standing) and seat.standing.ended_at is None:
+        return seat
+    if not _may_follow(arrival, seat.standing):
+        raise RegistrationConflict(
+            f"Another registration of {arrival.instance_id} in {room_id} went first.",
+            remedy="Call register_agent_session again with the same worker_id and room_id "
+            "if this chat is still the one that works.",
+        )
+    return _taken_over(arrival, seat, now)
+
+
+def _may_follow(arrival: Arrival, standing: Standing) -> bool:
+    before = arrival.predecessor
+    return fencing.proves(arrival.token, standing) or (
+        before is not None and fencing.proves(before.token, standing)
+    )
+
+
+def _opened(
+    arrival: Arrival,
+    room_id: RoomId,
+    session_id: SessionId,
+    taken: Collection[str],
+    now: datetime,
+) -> Seat:
+    display_name = _free_name(arrival, taken)
+    return Seat(
+        Session(
+            session_id=session_id,
+            room_id=room_id,
+            kind=arrival.kind,
+            agent_key=arrival.agent_key,
+            instance_id=arrival.instance_id,
+            display_name=display_name,
+            base_name=arrival.display_name,
+            owner_label=arrival.owner_label,
+            ide_label=arrival.ide_label,
+            runtime=arrival.runtime,
+            actor_label=_label(arrival, display_name),
+            created_at=now,
+            updated_at=now,
+            last_seen_at=now,
+            repo_branch=arrival.repo_branch,
+            host=arrival.host,
+        ),
+        Standing(session_id, 1, fencing.digest(arrival.token)),
+    )
+
+
+def _taken_over(arrival: Arrival, seat: Seat, now: datetime) -> Seat:
+    session = attrs.evolve(
+        seat.session,
+        owner_label=arrival.owner_label,
+        ide_label=arrival.ide_label,
+        runtime=arrival.runtime,
+        actor_label=_label(arrival, seat.session.display_name),
+        updated_at=now,
+        last_seen_at=now,
+        repo_branch=arrival.repo_branch,
+        host=arrival.host,
+        ended_at=None,
+    )
+    generation = seat.standing.generation + 1
+    return Seat(
+        session, Standing(session.session_id, generation, fencing.digest(arrival.token))
+    )
+
+
+def _free_name(arrival: Arrival, taken: Collection[str]) -> str:
+    if arrival.kind is SessionKind.PERSON or names.name_key(arrival.display_name) not in taken:
+        return arrival.display_name
+    other = codenames.replacement_name(arrival.agent_key, taken)
+    if other is None:
+        raise NameTaken(
+            f"The name {arrival.display_name} is taken and no codename is left in this room.",
+            remedy="Call create_room() and work there.",
+        )
+    return other
+
+
+def _label(arrival: Arrival, display_name: str) -> str:
+    if arrival.kind is SessionKind.PERSON:
+        return display_name
+    return names.actor_label(display_name, arrival.owner_label, arrival.ide_label)
+
+
+def ended(seat: Seat, *, now: datetime) -> Seat:
+    """Return `seat` after its session ended at `now`; one that had ended stays as it was."""
+    if seat.standing.ended_at is not None:
+        return seat
+    return Seat(
+        attrs.evolve(seat.session, ended_at=now, updated_at=now, last_seen_at=now),
+        attrs.evolve(seat.standing, ended_at=now),
+    )
