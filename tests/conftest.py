@@ -1,0 +1,14 @@
+"""What every test has: the event loop, and the mark that ties it to a rule."""
+
+import pytest
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "rule(*numbers): the numbered rules of domain/ and ports/ that this test proves"
+    )
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
