@@ -1,0 +1,147 @@
+"""Which sessions a message wakes in a room that knows who speaks. (Source: state-and-rules 9.8.)
+
+A40  The words of one session wake no other session of its agent.
+A41  A message wakes at most one session of an agent: the quoted one, the holder, else the oldest.
+A42  Nothing is unclear to a worker: who is not woken stays silent.
+A43  The silent are told why if the words are their own, a system's, or for another.
+A44  A quotation means the session that said it, if it is there, else its agent; no label counts.
+A45  A person who addresses nobody is heard by one or two agents; of more, by the recent partner.
+A46  The words of a person are never taken for those of an agent that is called alike.
+A47  Only workers are told; to any other session every message is unclear.
+"""
+
+from collections.abc import Collection
+
+import attrs
+
+from letagents.domain.activation import (
+    AGENT,
+    UNADDRESSED,
+    Activation,
+    Decision,
+    Known,
+    Reason,
+    Spoken,
+    decide,
+    owner_asked,
+)
+from letagents.domain.follow_ups import Holder
+from letagents.domain.ids import SessionId
+from letagents.domain.roster import Listener, Roster
+
+PERSON = "browser"
+"""The source of what people say."""
+SMALL_ROOM = 2
+"""So many agents all hear a person who addresses nobody."""
+
+IGNORED = Activation(Decision.SILENT, Reason.UNADDRESSED)
+
+_TOLD_WHY_SILENT = frozenset(
+    {
+        Reason.SELF_MESSAGE,
+        Reason.SYSTEM_EVENT,
+        Reason.EXPLICIT_OTHER_MENTION,
+        Reason.OTHER_REPLY_TARGET,
+    }
+)
+
+
+def activation(
+    message: Spoken,
+    listener: Listener,
+    roster: Roster,
+    *,
+    participants: Collection[int] = (),
+    leases: Collection[Holder] = (),
+    recent_partner: str | None = None,
+) -> Activation:
+    """Decide whether `message`, said in a local room, is for `listener`.
+
+    `participants` are the roots of the threads that the listener's agent takes part in, `leases`
+    those of active work, and `recent_partner` the agent that a person last talked with.
+    """
+    if not listener.is_worker:
+        return UNADDRESSED
+    roster = roster.including(listener)
+    target = _target(message, roster)
+    known = _known(message, listener, roster, target, participants)
+    found = decide(message, listener, known, leases=leases)
+    if found == UNADDRESSED and _addresses_nobody(message, roster, leases):
+        found = _heard_by(listener, roster, recent_partner)
+    if found.addressed and _acts_for_its_agent(found, listener, roster, target, leases):
+        return found
+    return found if found.reason in _TOLD_WHY_SILENT else IGNORED
+
+
+@attrs.frozen
+class _Target:
+    """The agent that is quoted, and its session if that is still there."""
+
+    agent_key: str
+    session_id: SessionId | None = None
+
+
+def _target(message: Spoken, roster: Roster) -> _Target | None:
+    quoted = message.reply_to
+    if quoted is None or message.is_thread_reply:
+        return None
+    if quoted.agent_key is None:
+        key = roster.speaker(quoted.sender) if quoted.source == AGENT else None
+        return _Target(key) if key else None
+    if roster.has(quoted.session_id, quoted.agent_key):
+        return _Target(quoted.agent_key, quoted.session_id)
+    return _Target(quoted.agent_key) if quoted.agent_key in roster.agent_keys else None
+
+
+def _known(
+    message: Spoken,
+    listener: Listener,
+    roster: Roster,
+    target: _Target | None,
+    participants: Collection[int],
+) -> Known:
+    key = listener.agent_key
+    speaker = message.agent_key
+    if speaker is None and message.source == AGENT:
+        speaker = roster.speaker(message.sender)
+    sessions = (None, listener.session_id)
+    return Known(
+        own=speaker == key,
+        mentioned=key in roster.mentioned(message.wording),
+        quoted=target is not None and target.agent_key == key and target.session_id in sessions,
+        takes_part=message.thread_root in participants,
+    )
+
+
+def _acts_for_its_agent(
+    found: Activation,
+    listener: Listener,
+    roster: Roster,
+    target: _Target | None,
+    leases: Collection[Holder],
+) -> bool:
+    key = listener.agent_key
+    if target is not None and target.agent_key == key and target.session_id is not None:
+        return target.session_id == listener.session_id
+    mine = [one for one in leases if one.agent_key in (None, key)]
+    holding = {one.session_id for one in mine if one.session_id}
+    if found.reason is Reason.TASK_OWNER and holding:
+        return holding == {listener.session_id}
+    return roster.stands_for_its_agent(listener)
+
+
+def _addresses_nobody(message: Spoken, roster: Roster, leases: Collection[Holder]) -> bool:
+    """Whether a person spoke and meant nobody that the room could know of."""
+    if message.source != PERSON or message.agent_key is not None:
+        return False
+    if message.is_thread_reply or message.reply_to is not None:
+        return False
+    return not roster.mentioned(message.wording) and owner_asked(message, leases) is None
+
+
+def _heard_by(listener: Listener, roster: Roster, recent_partner: str | None) -> Activation:
+    if len(roster.agent_keys) <= SMALL_ROOM:
+        return Activation(Decision.ACTIVATE, Reason.SMALL_ROOM)
+    if recent_partner == listener.agent_key:
+        return Activation(Decision.ACTIVATE, Reason.RECENT_CONVERSATION)
+    return UNADDRESSED
