@@ -5,7 +5,7 @@ X2  Refused and unknown are told apart: only an error whose `retry` is AFTER_REA
 """
 
 import enum
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class Retry(enum.Enum):
@@ -105,6 +105,11 @@ class ConnectionLost(LetAgentsError):
             remedy=f"Call register_agent_session(worker_id={str(worker_id)!r}, "
             f"room_id={str(room_id)!r}) first; whoever holds the connection then loses it.",
         )
+        self.about = (worker_id, room_id, why)
+
+    def again(self) -> Self:
+        """Return a fresh error that says the same."""
+        return type(self)(*self.about)
 
 
 class NotConnected(ConnectionLost):
@@ -202,3 +207,9 @@ class OutcomeUnknown(LetAgentsError):
 
     code = "outcome_unknown"
     retry = Retry.AFTER_READING
+
+
+class SettingsInvalid(LetAgentsError):
+    """A setting holds a value that it cannot have."""
+
+    code = "settings_invalid"

@@ -1,0 +1,95 @@
+"""Who a client is before it registers anything: its owner, its scope, and its own name."""
+
+from collections.abc import Mapping
+
+import attrs
+
+from letagents.domain import identity
+from letagents.domain.identity import Hints, Identity, Owner
+from letagents.domain.local_state import account
+from letagents.ports.clock import Clock
+from letagents.ports.state import StateStore
+from letagents.ports.surroundings import Surroundings
+
+UNSET_API = "http://localhost:3001"
+"""What a scope holds where no server is set, so that older handles stay valid. (mcp-tools 2.1.)"""
+
+CONVERSATIONS = 20
+
+
+@attrs.define
+class Chat:
+    """One client's own facts. `instance` is made anew for each client; `program` is told by it."""
+
+    state: StateStore
+    surroundings: Surroundings
+    clock: Clock
+    hints: Hints
+    instance: str
+    api_url: str | None = None
+    program: str | None = None
+    chosen_name: str | None = None
+    _person: str | None = None
+    _conversations: dict[str, str] = attrs.field(factory=dict)
+
+    async def owner(self) -> Owner:
+        """Return on whose behalf this client acts (O1)."""
+        known = account(await self.state.read(), now=self.clock.now())
+        if known is None:
+            return Owner(self.hints.owner_label or await self._local_person())
+        label = self.hints.owner_label or known.display_name or known.login
+        return Owner(label, login=known.login)
+
+    async def scope(self) -> str:
+        """Return what a worker belongs to: the server and the account. (Source: mcp-tools 11.1.)"""
+        return f"{self.api_url or UNSET_API}\n{(await self.owner()).account}"
+
+    async def identity(self, conversation: str | None = None) -> Identity:
+        """Return who this client is where it shows no session (O2)."""
+        hints = self.hints
+        name = self._conversations.get(conversation or "", self.chosen_name)
+        if name is not None:
+            hints = attrs.evolve(hints, name=name, display_name=name)
+        return identity.of_process(
+            hints, await self.owner(), instance=self.instance, client=self.program
+        )
+
+    async def named_in(self, conversation: str, name: str) -> Identity:
+        """Name one conversation of this client, for as long as it is among the last twenty."""
+        self._conversations.pop(conversation, None)
+        self._conversations[conversation] = name
+        while len(self._conversations) > CONVERSATIONS:
+            del self._conversations[next(iter(self._conversations))]
+        return await self.identity(conversation)
+
+    async def auth(self) -> dict[str, object] | None:
+        """Return how this client is signed in, without any secret; None if it is not."""
+        state = await self.state.read()
+        known = account(state, now=self.clock.now())
+        stored = state.extra.get("auth")
+        if known is None or not isinstance(stored, Mapping):
+            return None
+        return {
+            "source": "local_state",
+            "expires_at": stored.get("expires_at"),
+            "account": {
+                "id": known.id,
+                "login": known.login,
+                "display_name": known.display_name,
+            },
+        }
+
+    @property
+    def ide_label(self) -> str:
+        """What the client's program is called."""
+        return identity.ide_label(self.hints, self.program)
+
+    @property
+    def runtime(self) -> str:
+        """The key of the client's program."""
+        return identity.runtime(self.hints, self.program)
+
+    async def _local_person(self) -> str:
+        if self._person is None:
+            self._person = await self.surroundings.person() or "Owner"
+        return self._person

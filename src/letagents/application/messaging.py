@@ -1,0 +1,139 @@
+"""Saying, reading and waiting."""
+
+from datetime import timedelta
+
+import anyio
+import attrs
+import structlog
+
+from letagents.application.connections import Connections
+from letagents.domain.activation import Decision
+from letagents.domain.errors import ConnectionLost
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import ClientKey, MessageId, RoomId
+from letagents.domain.messages import After, Draft, Latest, Message, Page, Window
+from letagents.domain.sessions import Connection
+from letagents.ports.ids import Ids
+from letagents.ports.rooms import RoomTransport
+
+log = structlog.get_logger()
+
+WAIT = timedelta(seconds=30)
+SHORTEST_WAIT = timedelta(seconds=1)
+PAGE = 100
+"""Messages that one wait gives at most. (Source: mcp-tools 18.)"""
+
+
+@attrs.frozen
+class Heard:
+    """What a wait brought: a page, and what was passed over on the way, being for others."""
+
+    page: Page
+    passed_over: tuple[MessageId, ...] = ()
+
+
+@attrs.define
+class Messaging:
+    """Room messages for one client."""
+
+    rooms: RoomTransport
+    connections: Connections
+    ids: Ids
+    longest_wait: timedelta
+
+    async def send(
+        self,
+        speaker: Connection,
+        text: str,
+        *,
+        key: ClientKey | None = None,
+        reply_to: MessageId | None = None,
+        thread: MessageId | None = None,
+    ) -> Message:
+        """Say `text` as `speaker`. Without a `key` one is made, so a lost answer is never doubled.
+
+        Raises: as RoomTransport.post.
+        """
+        draft = Draft(text, key or self.ids.client_key(), reply_to=reply_to, thread=thread)
+        room_id = speaker.session.room_id
+        try:
+            message = await self.rooms.post(room_id, draft, speaker.fence)
+        except ConnectionLost as refused:
+            self._lost(speaker, refused)
+            raise
+        log.info(
+            "message.sent",
+            room_id=str(room_id),
+            session_id=str(speaker.session.session_id),
+            number=message.id.number,
+            generation=speaker.fence.generation,
+        )
+        return message
+
+    async def read(self, room_id: RoomId, window: Window, viewer: Connection | None = None) -> Page:
+        """Return a page of the room. Raises: as RoomTransport.read."""
+        try:
+            return await self.rooms.read(room_id, window, _fence(viewer))
+        except ConnectionLost as refused:
+            self._lost(viewer, refused)
+            raise
+
+    async def wait(
+        self,
+        room_id: RoomId,
+        after: MessageId | None,
+        *,
+        timeout: timedelta | None = None,
+        viewer: Connection | None = None,
+    ) -> Heard:
+        """Return as soon as something is there for `viewer`, or when the time is over.
+
+        Without `after` the newest messages are returned at once, if there are any. Messages that
+        are for others do not end the wait; they are counted as passed over.
+
+        Raises: as RoomTransport.wait.
+        """
+        if after is None and (newest := await self.read(room_id, Latest(PAGE), viewer)).messages:
+            return Heard(newest)
+        ends = anyio.current_time() + self._bounded(timeout).total_seconds()
+        passed: list[MessageId] = []
+        while True:
+            left = timedelta(seconds=max(0.0, ends - anyio.current_time()))
+            page = await self._next(room_id, After(after, PAGE), left, viewer)
+            if not page.messages or any(is_for_reader(message) for message in page.messages):
+                return Heard(page, tuple(passed))
+            passed += [message.id for message in page.messages]
+            after = page.messages[-1].id
+
+    def _bounded(self, timeout: timedelta | None) -> timedelta:
+        return min(max(timeout or WAIT, SHORTEST_WAIT), self.longest_wait)
+
+    async def _next(
+        self, room_id: RoomId, window: After, left: timedelta, viewer: Connection | None
+    ) -> Page:
+        try:
+            return await self.rooms.wait(room_id, window, timeout=left, viewer=_fence(viewer))
+        except ConnectionLost as refused:
+            self._lost(viewer, refused)
+            raise
+
+    def _lost(self, connection: Connection | None, refused: ConnectionLost) -> None:
+        if connection is None:
+            return
+        self.connections.lose(connection, refused)
+        log.info(
+            "connection.lost",
+            room_id=str(connection.session.room_id),
+            session_id=str(connection.session.session_id),
+            generation=connection.fence.generation,
+            code=refused.code,
+        )
+
+
+def _fence(viewer: Connection | None) -> Fence | None:
+    return viewer.fence if viewer is not None else None
+
+
+def is_for_reader(message: Message) -> bool:
+    """Whether a reader is to be shown `message`: all but what is known to be for others."""
+    return message.activation is None or message.activation.decision is not Decision.SILENT

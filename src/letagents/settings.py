@@ -1,0 +1,187 @@
+"""What a person can set: in the environment and, below it, in `<home>/config.toml`; checked."""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import attrs
+
+from letagents.domain.errors import SettingsInvalid
+from letagents.domain.identity import Hints
+
+T = TypeVar("T")
+
+POLL_CAP = timedelta(minutes=3)
+POLL_CAP_LARGEST = timedelta(days=1)
+LEASE_TERM = timedelta(minutes=15)
+
+_FILE_KEYS = (
+    "state", "state_path", "rooms_db", "lease_term", "api_url", "log", "log_level", "poll_max_ms",
+    "chat_storage", "agent_name", "agent_display_name", "agent_ide", "agent_owner_label",
+)  # fmt: skip
+_STORAGE_KEYS = (
+    "CODEX_THREAD_ID",
+    "ANTIGRAVITY_THREAD_ID",
+    "CLAUDECODE_SESSION_ID",
+    "MCP_SESSION_ID",
+)
+_CODEX = ("CODEX_THREAD_ID", "CODEX_SHELL", "CODEX_CI", "CODEX_INTERNAL_ORIGINATOR_OVERRIDE")
+
+
+@attrs.frozen
+class Settings:
+    """Everything that can be set, checked. `Settings(home=...)` alone is a working whole.
+
+    `rooms_db` is a path or an SQLAlchemy URL. `log` is None where it follows the terminal.
+    """
+
+    home: Path
+    state: str = "json"
+    state_path: Path = attrs.field()
+    rooms_db: str = attrs.field()
+    lease_term: timedelta = LEASE_TERM
+    api_url: str | None = None
+    chat_storage: str | None = None
+    log: str | None = None
+    log_level: str = "info"
+    poll_cap: timedelta = POLL_CAP
+    hints: Hints = attrs.field(factory=Hints)
+
+    @state_path.default
+    def _state_in_home(self) -> Path:
+        return self.home / "mcp-state.json"
+
+    @rooms_db.default
+    def _rooms_in_home(self) -> str:
+        return str(self.home / "rooms.db")
+
+    @property
+    def run_dir(self) -> Path:
+        """Where processes of this machine find each other."""
+        return self.home / "run"
+
+
+def load(environ: Mapping[str, str] = os.environ) -> Settings:
+    """Return the settings that `environ` and the file in its home make.
+
+    Raises:
+        SettingsInvalid: a value is not one that its setting can have, or the file cannot be read.
+    """
+    home = Path(environ.get("LETAGENTS_HOME") or Path.home() / ".letagents").expanduser().absolute()
+    source = _Source(environ, _from_file(home / "config.toml"))
+    given: dict[str, Any] = {
+        "state": source.choice("state", ("json", "sqlite")),
+        "state_path": source.parsed("state_path", lambda text: Path(text).expanduser()),
+        "rooms_db": source.parsed("rooms_db", _expanded),
+        "lease_term": source.parsed("lease_term", _lease_term),
+        "api_url": source.parsed("api_url", lambda text: text.rstrip("/")),
+        "chat_storage": source.parsed("chat_storage", _storage),
+        "log": source.choice("log", ("text", "json")),
+        "log_level": source.choice("log_level", ("debug", "info", "warning", "error")),
+        "poll_cap": source.parsed("poll_max_ms", _poll_cap),
+    }
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return Settings(home=home, hints=_hints(source), **chosen)
+
+
+@attrs.frozen
+class _Source:
+    environ: Mapping[str, str]
+    file: Mapping[str, str]
+
+    def text(self, name: str) -> str | None:
+        """The setting's value; a blank one counts as none."""
+        value = self.environ.get(f"LETAGENTS_{name.upper()}", "").strip()
+        return value or self.file.get(name, "").strip() or None
+
+    def parsed(self, name: str, parse: Callable[[str], T]) -> T | None:
+        value = self.text(name)
+        if value is None:
+            return None
+        try:
+            return parse(value)
+        except ValueError as error:
+            raise _wrong(name, value, str(error)) from error
+
+    def choice(self, name: str, allowed: tuple[str, ...]) -> str | None:
+        value = self.text(name)
+        if value is not None and value.lower() not in allowed:
+            raise _wrong(name, value, f"it is one of {', '.join(allowed)}")
+        return value and value.lower()
+
+
+def _wrong(name: str, value: str, why: str) -> SettingsInvalid:
+    return SettingsInvalid(
+        f"LETAGENTS_{name.upper()} cannot be {value[:80]!r}: {why}.",
+        remedy=f"Correct it in the environment, or {name} in config.toml; `letagents doctor` "
+        "shows what is set.",
+    )
+
+
+def _from_file(path: Path) -> Mapping[str, str]:
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise SettingsInvalid(
+            f"{path} cannot be read: {error}.", remedy="Correct or remove that file."
+        ) from error
+    for key, value in content.items():
+        if key not in _FILE_KEYS:
+            near = difflib.get_close_matches(key, _FILE_KEYS, 1)
+            hint = f"; did you mean {near[0]}?" if near else "."
+            raise SettingsInvalid(
+                f"{path}: there is no setting {key!r}{hint}",
+                remedy=f"The settings are {', '.join(_FILE_KEYS)}.",
+            )
+        if not isinstance(value, str | int):
+            raise SettingsInvalid(f"{path}: {key} is not a text or number.", remedy="Correct it.")
+    return {key: str(value) for key, value in content.items()}
+
+
+def _expanded(text: str) -> str:
+    return text if "://" in text else str(Path(text).expanduser())
+
+
+def _lease_term(text: str) -> timedelta:
+    seconds = int(text)
+    if not 1 <= seconds <= 86_400:
+        raise ValueError("it is a number of seconds from 1 to 86400")
+    return timedelta(seconds=seconds)
+
+
+def _storage(text: str) -> str | None:
+    """Anything but the two known words is ignored. (Source: state-and-rules 4.1.)"""
+    return text.lower() if text.lower() in ("local", "cloud") else None
+
+
+def _poll_cap(text: str) -> timedelta | None:
+    """Leading digits count; too small a number is the default. (Source: state-and-rules 10.11.)"""
+    digits = text[: len(text) - len(text.lstrip("0123456789"))]
+    milliseconds = int(digits[:12] or 0)
+    if milliseconds < 1000:
+        return None
+    return min(timedelta(milliseconds=milliseconds), POLL_CAP_LARGEST)
+
+
+def _hints(source: _Source) -> Hints:
+    env = source.environ
+    explicit = env.get("LETAGENTS_AGENT_INSTANCE_ID", "").strip() or None
+    kinds = (
+        f"{name.split('_')[0].removesuffix('CODE').lower()}:{env[name]}"
+        for name in _STORAGE_KEYS
+        if env.get(name)
+    )
+    return Hints(
+        name=source.text("agent_name") or env.get("AGENT_NAME", "").strip() or None,
+        display_name=source.text("agent_display_name"),
+        ide=source.text("agent_ide") or env.get("AGENT_IDE", "").strip() or None,
+        owner_label=source.text("agent_owner_label"),
+        storage_key=explicit or next(kinds, None),
+        in_codex=any(env.get(name) for name in _CODEX),
+    )

@@ -1,0 +1,70 @@
+"""Which adapter plays which port: what is passed in is not closed, what is opened here is."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from letagents.adapters.git import GitSurroundings
+from letagents.adapters.system import SystemClock, SystemIds
+from letagents.application.client import LetAgents
+from letagents.domain.errors import NotAvailable
+from letagents.ports.clock import Clock
+from letagents.ports.ids import Ids
+from letagents.ports.rooms import RoomTransport
+from letagents.ports.state import StateStore
+from letagents.ports.surroundings import Surroundings
+from letagents.settings import Settings
+
+
+@asynccontextmanager
+async def open_letagents(
+    settings: Settings,
+    *,
+    state: StateStore | None = None,
+    rooms: RoomTransport | None = None,
+    surroundings: Surroundings | None = None,
+    clock: Clock | None = None,
+    ids: Ids | None = None,
+) -> AsyncIterator[LetAgents]:
+    """Build it, hand it over, and close what was opened here.
+
+    Nothing is read, made or connected before it is first needed.
+
+    Raises:
+        NotAvailable: the settings ask for rooms on a server, and no `rooms` are passed in.
+    """
+    clock, ids = clock or SystemClock(), ids or SystemIds()
+    async with AsyncExitStack() as opened:
+        if rooms is None:
+            rooms = await _rooms(settings, clock, ids, opened)
+        yield LetAgents(
+            state=state or _state(settings),
+            rooms=rooms,
+            surroundings=surroundings or GitSurroundings(),
+            clock=clock,
+            ids=ids,
+            longest_wait=settings.poll_cap,
+            api_url=settings.api_url,
+        )
+
+
+def _state(settings: Settings) -> StateStore:
+    if settings.state == "sqlite":
+        from letagents.adapters.state.sqlite import SqliteState
+
+        return SqliteState(settings.state_path.with_suffix(".db"))
+    from letagents.adapters.state.json_file import JsonFileState
+
+    return JsonFileState(settings.state_path)
+
+
+async def _rooms(
+    settings: Settings, clock: Clock, ids: Ids, opened: AsyncExitStack
+) -> RoomTransport:
+    if settings.api_url is not None and settings.chat_storage != "local":
+        raise NotAvailable(
+            "LETAGENTS_API_URL is set, and this version has no hosted rooms yet.",
+            remedy="Unset it, or set LETAGENTS_CHAT_STORAGE=local, to use this machine's rooms.",
+        )
+    from letagents.adapters.rooms.deferred import DeferredRooms
+
+    return await opened.enter_async_context(DeferredRooms(settings, clock, ids))

@@ -1,0 +1,76 @@
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from letagents.domain.errors import SettingsInvalid
+from letagents.settings import Settings, load
+
+
+def test_nothing_set_means_local_rooms_under_the_users_home() -> None:
+    settings = load({})
+
+    assert settings.home == Path.home() / ".letagents"
+    assert settings.state_path == settings.home / "mcp-state.json"
+    assert settings.rooms_db == str(settings.home / "rooms.db")
+    assert settings.api_url is None
+    assert settings.lease_term == timedelta(minutes=15)
+
+
+def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('log_level = "debug"\nlease_term = 60\n')
+
+    settings = load({"LETAGENTS_HOME": str(tmp_path), "LETAGENTS_LOG_LEVEL": "error"})
+
+    assert settings.log_level == "error"
+    assert settings.lease_term == timedelta(seconds=60)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("STATE", "yaml"), ("LOG", "xml"), ("LEASE_TERM", "soon"), ("LEASE_TERM", "0")],
+)
+def test_a_value_that_cannot_be_is_refused_by_its_name(
+    name: str, value: str, tmp_path: Path
+) -> None:
+    with pytest.raises(SettingsInvalid, match=f"LETAGENTS_{name}") as refused:
+        load({"LETAGENTS_HOME": str(tmp_path), f"LETAGENTS_{name}": value})
+
+    assert value in refused.value.happened
+
+
+@pytest.mark.parametrize("content", ["lease_trem = 5", "log = [1]", "not toml", "\xff"])
+def test_a_wrong_file_is_named_and_refused(content: str, tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_bytes(content.encode("latin-1"))
+
+    with pytest.raises(SettingsInvalid, match=r"config\.toml"):
+        load({"LETAGENTS_HOME": str(tmp_path)})
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("", 180), ("500", 180), ("soon", 180), ("36000000", 36_000), ("999999999", 86_400)],
+)
+def test_the_cap_on_a_wait_is_read_as_the_original_reads_it(text: str, seconds: int) -> None:
+    assert load({"LETAGENTS_POLL_MAX_MS": text}).poll_cap == timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize(
+    ("environ", "key"),
+    [
+        ({"CODEX_THREAD_ID": "t"}, "codex:t"),
+        ({"CLAUDECODE_SESSION_ID": "c", "MCP_SESSION_ID": "m"}, "claude:c"),
+        ({"ANTIGRAVITY_THREAD_ID": "a"}, "antigravity:a"),
+        ({"MCP_SESSION_ID": "m"}, "mcp:m"),
+        ({"MCP_SESSION_ID": "m", "LETAGENTS_AGENT_INSTANCE_ID": "mine"}, "mine"),
+        ({}, None),
+    ],
+)
+def test_the_first_known_chat_id_is_the_storage_key(
+    environ: dict[str, str], key: str | None
+) -> None:
+    assert load(environ).hints.storage_key == key
+
+
+def test_a_home_alone_is_a_working_whole(tmp_path: Path) -> None:
+    assert Settings(home=tmp_path).run_dir == tmp_path / "run"
