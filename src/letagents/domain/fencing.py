@@ -1,11 +1,11 @@
-"""Whether a connection may still act. Nothing else in the house compares a credential or a generation.
+"""Whether a connection may still act. Nothing else compares a credential or a generation.
 
 A session is a worker's place in one room, and many processes may have held it, one after another.
-Each hold is a connection: it has a generation, which only grows, and a secret that its process made.
+Each hold is a connection: it has a generation, which only grows, and a secret of its process.
 The room keeps the newest generation and a digest of its secret, and asks `refusal` inside the
 transaction of each effect; so a process that slept through its replacement changes nothing.
 
-F1  A fence admits only the generation that the room holds: an older and a newer one are both refused.
+F1  A fence admits only the generation that the room holds: an older and a newer one are refused.
 F2  A fence admits only with the secret of that generation, compared in constant time.
 F3  An ended session admits nobody; an unknown one neither.
 """
@@ -17,7 +17,13 @@ from datetime import datetime
 
 import attrs
 
-from letagents.domain.ids import SessionId, Token
+from letagents.domain.errors import (
+    ConnectionLost,
+    ConnectionReplaced,
+    NotConnected,
+    SessionEnded,
+)
+from letagents.domain.ids import RoomId, SessionId, Token
 
 
 @attrs.frozen
@@ -69,3 +75,22 @@ def refusal(fence: Fence, standing: Standing | None) -> Refusal | None:
     if standing.ended_at is not None:
         return Refusal.ENDED
     return None
+
+
+_ERRORS: dict[Refusal, type[ConnectionLost]] = {
+    Refusal.UNKNOWN: NotConnected,
+    Refusal.ENDED: SessionEnded,
+    Refusal.REPLACED: ConnectionReplaced,
+    Refusal.UNPROVEN: ConnectionReplaced,
+}
+
+
+def admit(fence: Fence, standing: Standing | None, *, worker: str | None, room_id: RoomId) -> None:
+    """Let `fence` act for `worker` (None if the room knows no such session) in the room.
+
+    Raises:
+        ConnectionLost: it does not admit.
+    """
+    refused = refusal(fence, standing)
+    if refused is not None:
+        raise _ERRORS[refused](worker or fence.session_id, room_id, refused.value)

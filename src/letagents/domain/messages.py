@@ -1,11 +1,11 @@
 """What is said in a room: drafts, messages, threads, and the bounds on both.
 
 M1  A text holds 1 to 65,536 characters; a longer one is refused with both numbers, never cut.
-M2  A text is not blank, and holds no control character but tab and line ends, and no lone surrogate.
+M2  A text is not blank, and holds no control character but tab and line ends, and no surrogate.
 M3  A reply names a message of the same room; a reply alone is a quotation and stays top-level.
-M4  A thread named by one of its replies is the thread of its root; a reply that is also given belongs to it.
+M4  A thread named by one of its replies is that of its root; a reply given too belongs to it.
 M5  Numbers count up by one from 1, within each room, to 2,147,483,647; then the room is full.
-M6  A key that was used before answers with its message if the content is the same, else it is refused.
+M6  A key that was used before answers with its message if the content is the same, else is refused.
 """
 
 import re
@@ -136,6 +136,11 @@ Window = Latest | Before | After
 PAGE_LIMIT = 500
 
 
+def bounded(limit: int) -> int:
+    """Return how many messages a page of `limit` holds at most."""
+    return max(1, min(limit, PAGE_LIMIT))
+
+
 @attrs.frozen
 class Position:
     """Where a message stands: its number, and its thread's root if it is a thread reply."""
@@ -173,7 +178,10 @@ def place(draft: Draft, quoted: Position | None, thread: Position | None) -> Pla
             f"reply_to: msg_{quoted.number} does not belong to the thread of msg_{thread.thread}.",
             remedy="reply_to and thread_parent_id must match: name one message, or one thread.",
         )
-    return Place(quoted and quoted.number, thread and thread.thread)
+    return Place(
+        reply_to=quoted.number if quoted else None,
+        root=thread.thread if thread else None,
+    )
 
 
 def _not_there(field: str, message_id: MessageId) -> UnknownMessage:
@@ -219,10 +227,17 @@ def repeated(draft: Draft, where: Place, made: Made | None) -> int | None:
     return made.number
 
 
-def beyond(cursor: MessageId, last: int) -> UnknownMessage:
-    """Return the error for a cursor that no message of the room has reached yet."""
+def check_reached(cursor: MessageId, last: int) -> None:
+    """Allow reading after `cursor` in a room whose last number is `last`.
+
+    Raises:
+        UnknownMessage: no message has that number yet.
+    """
+    if cursor.number <= last:
+        return
     newest = f"its newest is msg_{last}" if last else "it has no message yet"
-    return UnknownMessage(
+    raise UnknownMessage(
         f"after_message_id: {cursor} does not exist in this room; {newest}.",
-        remedy="Pass the last_observed_message_id of an earlier result of this room, or leave it out.",
+        remedy="Pass the last_observed_message_id of an earlier result of this room, "
+        "or leave it out.",
     )

@@ -3,6 +3,7 @@
 K1  An invite code is groups of four letters or digits, at least two, and is upper-cased.
 K2  A repository room `github.com/owner/repo` is lower-cased; any other name keeps its case.
 K3  A name is trimmed, and a blank, too long or unprintable one is refused.
+K4  A room with the form of an invite code is not made by joining it.
 """
 
 import re
@@ -11,12 +12,15 @@ from urllib.parse import quote
 
 import attrs
 
-from letagents.domain.errors import Malformed
+from letagents.domain.errors import Malformed, UnknownRoom
 from letagents.domain.ids import RoomId
 
 _CODE = re.compile(r"[A-Z0-9]{4}(?:-[A-Z0-9]{4})+")
 _GITHUB = re.compile(r"github\.com/[^/\s:]+/[^/\s:]+", re.IGNORECASE)
 _UNESCAPED = "-_.!~*'()"
+
+KNOWN_LIMIT = 1_000
+"""So many rooms are listed at most."""
 
 
 @attrs.frozen
@@ -66,3 +70,22 @@ def invite_code(text: str) -> RoomId:
             "to join by name, call join_room(name=...).",
         )
     return RoomId(text.strip().upper())
+
+
+def missing(room_id: RoomId) -> UnknownRoom:
+    """Return the error for a room that is not there."""
+    return UnknownRoom(
+        f"There is no room {room_id} here.",
+        remedy="Call join_room(name=...) to open a room by name, or create_room() for a new one; "
+        "check an invite code with whoever gave it.",
+    )
+
+
+def check_may_be_made(room_id: RoomId) -> None:
+    """Allow a room that is joined and not there to be made.
+
+    Raises:
+        UnknownRoom: its name has the form of an invite code.
+    """
+    if looks_like_code(str(room_id)):
+        raise missing(room_id)

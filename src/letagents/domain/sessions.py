@@ -3,7 +3,7 @@
 E1  A worker that returns to a room finds the session, the display name and the beginning it had.
 E2  A new secret raises the generation by one; the same secret again changes nothing.
 E3  An arrival shows the secret of the connection before it, or is the arrival that took place.
-E4  A name that another of the room's workers ever had is not given again: a codename takes its place.
+E4  A name that another of the room's workers ever had is not given again, but a codename instead.
 E5  An ended session is taken up again by its worker, under the same id.
 E6  A chat without a lasting handle gets a new session each time, and its earlier one ends.
 """
@@ -96,13 +96,10 @@ class Arrival:
     predecessor: Predecessor | None = None
     host: Host = Host()
 
-
-@attrs.frozen
-class Seat:
-    """A session with what the room remembers of its newest connection."""
-
-    session: Session
-    standing: Standing
+    @property
+    def ends_earlier_sessions(self) -> bool:
+        """Whether its agent's other sessions in the room end when it arrives (E6)."""
+        return self.worker_id is None and self.kind is SessionKind.WORKER
 
 
 @attrs.frozen
@@ -111,6 +108,24 @@ class Connection:
 
     session: Session
     fence: Fence
+
+
+@attrs.frozen
+class Seat:
+    """A session with what the room remembers of its newest connection."""
+
+    session: Session
+    standing: Standing
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the session has not ended."""
+        return self.standing.ended_at is None
+
+    def connection(self, token: Token) -> Connection:
+        """Return the hold of the process that arrived with `token`."""
+        standing = self.standing
+        return Connection(self.session, Fence(standing.session_id, standing.generation, token))
 
 
 def lasting_session_id(worker_id: WorkerId, room_id: RoomId) -> SessionId:
@@ -138,7 +153,7 @@ def arrive(
     """
     if seat is None:
         return _opened(arrival, room_id, session_id, taken, now)
-    if fencing.proves(arrival.token, seat.standing) and seat.standing.ended_at is None:
+    if fencing.proves(arrival.token, seat.standing) and seat.is_live:
         return seat
     if not _may_follow(arrival, seat.standing):
         raise RegistrationConflict(
@@ -201,9 +216,7 @@ def _taken_over(arrival: Arrival, seat: Seat, now: datetime) -> Seat:
         ended_at=None,
     )
     generation = seat.standing.generation + 1
-    return Seat(
-        session, Standing(session.session_id, generation, fencing.digest(arrival.token))
-    )
+    return Seat(session, Standing(session.session_id, generation, fencing.digest(arrival.token)))
 
 
 def _free_name(arrival: Arrival, taken: Collection[str]) -> str:
@@ -226,7 +239,7 @@ def _label(arrival: Arrival, display_name: str) -> str:
 
 def ended(seat: Seat, *, now: datetime) -> Seat:
     """Return `seat` after its session ended at `now`; one that had ended stays as it was."""
-    if seat.standing.ended_at is not None:
+    if not seat.is_live:
         return seat
     return Seat(
         attrs.evolve(seat.session, ended_at=now, updated_at=now, last_seen_at=now),

@@ -1,15 +1,15 @@
 """What the application needs of rooms, wherever they are kept.
 
-R1   A fence is compared in the transaction of the effect: whoever was replaced before it changes nothing.
-R2   Connecting under a new secret raises the generation, and only the newest connection is heard.
-R3   The messages of a room are numbered 1, 2, 3, … with none missing and none twice, whoever writes.
+R1   A fence is compared in the transaction of the effect: whoever was replaced changes nothing.
+R2   A new secret raises the generation of a session, and only its newest connection is heard.
+R3   The messages of a room are numbered 1, 2, 3, … with none missing and none twice.
 R4   What was answered is kept: any transport opened on the same place reads it.
 R5   A draft with a key that its author used before answers with the message made then.
 R6   A reader with a cursor misses nothing and reads nothing twice, however often it comes back.
-R7   A wait ends soon after a message was posted, wherever it came from, and at its timeout at the latest.
-R8   A call that is cancelled leaves nothing waiting, and a wait takes no message away from anybody.
+R7   A wait ends soon after a message, wherever it was posted, and at its timeout at the latest.
+R8   A call that is cancelled leaves nothing waiting, and a wait takes no message from anybody.
 R9   The room fills in who speaks; a fence is the only thing that says so.
-R10  When the place cannot be used, RoomsUnavailable is raised, or OutcomeUnknown where the effect may have happened.
+R10  A place that fails raises RoomsUnavailable, or OutcomeUnknown where the effect is possible.
 R11  A replaced or ended connection that shows its fence reads nothing.
 R12  A cursor that the room's numbers have not reached is refused.
 """
@@ -51,7 +51,7 @@ class RoomTransport(Protocol):
 
         Raises:
             UnknownRoom: the room is not there.
-            RegistrationConflict: somebody else holds the session and `arrival` does not follow them.
+            RegistrationConflict: somebody holds the session whom `arrival` does not follow.
         """
         ...
 

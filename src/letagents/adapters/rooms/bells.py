@@ -1,0 +1,90 @@
+"""How the waiters of a room are woken within one process, and what wakes those of other processes.
+
+A bell that rings says only "look again": it carries nothing, may ring for nothing, and may be lost.
+Who waits always reads the room itself, and looks again after a while even if no bell rang.
+"""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+import attrs
+
+from letagents.domain.ids import RoomId
+
+
+class Nudges(Protocol):
+    """Wakes the waiters of other processes. Nothing of it raises: a nudge may always be lost."""
+
+    def nudge(self, room_id: RoomId) -> None:
+        """Wake whoever listens to the room, in whatever process. Called from any thread."""
+        ...
+
+    def listening(self, room_id: RoomId, ring: Callable[[], None]) -> AbstractContextManager[float]:
+        """Call `ring` on the running event loop at each nudge.
+
+        The value is how many seconds a waiter may rest before it looks by itself.
+        """
+        ...
+
+
+@attrs.define(eq=False)
+class Bell:
+    """What one waiter rests on. Any thread may ring it."""
+
+    _loop: asyncio.AbstractEventLoop = attrs.field(factory=asyncio.get_running_loop)
+    _rung: asyncio.Event = attrs.field(factory=asyncio.Event)
+
+    def ring(self) -> None:
+        """End the rest. Only on the waiter's own event loop."""
+        self._rung.set()
+
+    def ring_from_elsewhere(self) -> None:
+        """End the rest, from any thread; a waiter whose loop has closed is past caring."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._rung.set)
+
+    async def rest(self, seconds: float) -> None:
+        """Rest until it rings, for `seconds` at most; what rang before the rest ends it too."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._rung.wait()
+        self._rung.clear()
+
+
+@attrs.define
+class Bells:
+    """The bells of one process, by room."""
+
+    _lock: threading.Lock = attrs.field(factory=threading.Lock)
+    _hung: dict[RoomId, set[Bell]] = attrs.field(factory=dict)
+
+    @contextlib.contextmanager
+    def hung(self, room_id: RoomId) -> Iterator[Bell]:
+        """Hang a bell for the waiter that runs this."""
+        bell = Bell()
+        with self._lock:
+            self._hung.setdefault(room_id, set()).add(bell)
+        try:
+            yield bell
+        finally:
+            self._take_down(room_id, bell)
+
+    def _take_down(self, room_id: RoomId, bell: Bell) -> None:
+        with self._lock:
+            others = self._hung[room_id]
+            others.discard(bell)
+            if not others:
+                del self._hung[room_id]
+
+    def ring(self, room_id: RoomId) -> None:
+        """Ring all bells of the room, from any thread."""
+        if room_id not in self._hung:
+            return
+        with self._lock:
+            hung = tuple(self._hung.get(room_id, ()))
+        for bell in hung:
+            bell.ring_from_elsewhere()

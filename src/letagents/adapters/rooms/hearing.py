@@ -1,0 +1,113 @@
+"""Which messages of a page are for its viewer: what a room knows, brought to the rules."""
+
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+
+import attrs
+
+from letagents.domain.activation import AGENT, Quoted, Spoken
+from letagents.domain.audience import PERSON, SMALL_ROOM, activation
+from letagents.domain.messages import Message, Quote
+from letagents.domain.roster import Listener, Roster
+from letagents.domain.sessions import Session
+
+LOOKED_BACK = 50
+"""So many messages before a person's are looked at for whom that person talks with."""
+_RECENT = timedelta(minutes=30)
+
+
+def listener(session: Session) -> Listener:
+    """Return `session` as the rules of activation see it."""
+    return Listener(
+        agent_key=session.agent_key,
+        session_id=session.session_id,
+        actor_label=session.actor_label,
+        display_name=session.display_name,
+        kind=session.kind,
+        instance_id=session.instance_id,
+    )
+
+
+def threads_of(messages: Sequence[Message]) -> frozenset[int]:
+    """Return the roots of the threads that replies among `messages` stand in."""
+    return frozenset(one.thread_root.number for one in messages if one.is_thread_reply)
+
+
+def wants_history(messages: Sequence[Message], roster: Roster) -> bool:
+    """Whether it matters for `messages` what was said before them."""
+    return len(roster.agent_keys) > SMALL_ROOM and any(_is_open(one) for one in messages)
+
+
+def labelled(
+    messages: Sequence[Message],
+    viewer: Listener,
+    roster: Roster,
+    *,
+    participants: Collection[int],
+    before: Sequence[Message] = (),
+) -> tuple[Message, ...]:
+    """Return `messages` with whether each is for `viewer`.
+
+    `participants` are the roots of the threads in which the viewer's agent took part, and `before`
+    what was said just before them, where `wants_history`.
+    """
+    told = [*before, *messages]
+    labels = (
+        activation(
+            _spoken(message),
+            viewer,
+            roster,
+            participants=participants,
+            recent_partner=_partner(told[max(0, at - LOOKED_BACK) : at], message, roster),
+        )
+        for at, message in enumerate(messages, start=len(before))
+    )
+    return tuple(
+        attrs.evolve(message, activation=label)
+        for message, label in zip(messages, labels, strict=True)
+    )
+
+
+def _spoken(message: Message) -> Spoken:
+    return Spoken(
+        number=message.id.number,
+        sender=message.sender,
+        text=message.text,
+        source=message.source,
+        agent_key=message.agent_key,
+        session_id=message.session_id,
+        thread_root=message.thread_root.number,
+        reply_to=_quoted(message.reply_to),
+    )
+
+
+def _quoted(quote: Quote | None) -> Quoted | None:
+    if quote is None:
+        return None
+    return Quoted(quote.sender, quote.source, quote.agent_key, quote.session_id)
+
+
+def _is_open(message: Message) -> bool:
+    """Whether a person said it to nobody in particular, as far as its place tells."""
+    top_level = not message.is_thread_reply and message.reply_to is None
+    return message.source == PERSON and top_level
+
+
+def _partner(before: Sequence[Message], message: Message, roster: Roster) -> str | None:
+    """Return the agent with which the person behind an open `message` was last talking."""
+    if not before or not _is_open(message) or len(roster.agent_keys) <= SMALL_ROOM:
+        return None
+    recent = [one for one in before if message.said_at - one.said_at <= _RECENT]
+    asked = next((at for at in reversed(range(len(recent))) if _is_a_persons(recent[at])), None)
+    if asked is None:
+        return None
+    meant = roster.mentioned(_spoken(recent[asked]).wording)
+    return _only(meant) or _only({one.agent_key for one in recent[asked:] if one.source == AGENT})
+
+
+def _is_a_persons(message: Message) -> bool:
+    return message.source == PERSON and not message.is_thread_reply
+
+
+def _only(keys: Collection[str | None]) -> str | None:
+    return next(iter(keys)) if len(keys) == 1 else None

@@ -1,0 +1,68 @@
+"""All that LocalRooms does in its database, in one place; blocking, for any thread."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import attrs
+from sqlalchemy import Engine
+
+from letagents.adapters.rooms import local_posts, local_reading, local_seats
+from letagents.adapters.rooms.local_store import LocalStore
+from letagents.adapters.rooms.writer import Outcome, Post
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import MessageId, RoomId
+from letagents.domain.messages import Message, Page, Window
+from letagents.domain.rooms import Room
+from letagents.domain.sessions import Arrival, Connection, Session
+from letagents.ports.clock import Clock
+from letagents.ports.ids import Ids
+
+
+@attrs.frozen
+class Ledger:
+    """The verbs of the port, each in transactions of its own."""
+
+    _store: LocalStore
+    _ids: Ids
+    _clock: Clock
+
+    @classmethod
+    def at(cls, place: Engine | Path | str, ids: Ids, clock: Clock) -> "Ledger":
+        """Return the ledger of the database at a path or URL, or behind an engine."""
+        return cls(LocalStore.at(place), ids, clock)
+
+    def create(self) -> Room:
+        """Make a room that is entered by a new invite code."""
+        return local_seats.create(self._store, self._ids, self._clock)
+
+    def join(self, room_id: RoomId, *, create: bool) -> Room:
+        """Return the room, making it if it is not there and may be made."""
+        return local_seats.join(self._store, room_id, self._clock, create=create)
+
+    def known(self) -> tuple[Room, ...]:
+        """Return the rooms, the latest active first."""
+        return local_seats.known(self._store)
+
+    def connect(self, room_id: RoomId, arrival: Arrival) -> Connection:
+        """Open a session or take it over."""
+        return local_seats.connect(self._store, room_id, arrival, self._ids, self._clock)
+
+    def disconnect(self, room_id: RoomId, fence: Fence) -> Session:
+        """End the session."""
+        return local_seats.disconnect(self._store, room_id, fence, self._clock)
+
+    def post_all(self, posts: Sequence[Post]) -> list[Outcome]:
+        """Do all posts in one transaction; return what became of each."""
+        return local_posts.post_all(self._store, posts, self._clock)
+
+    def read(self, room_id: RoomId, window: Window, viewer: Fence | None) -> Page:
+        """Return the messages in `window`, with whether each is for `viewer`."""
+        return local_reading.read(self._store, room_id, window, viewer)
+
+    def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
+        """Return one message, or None if the room has no such."""
+        return local_reading.message(self._store, room_id, message_id)
+
+    def close(self) -> None:
+        """Close all connections to the database."""
+        self._store.close()

@@ -1,0 +1,154 @@
+"""Rooms in a database: a SQLite file on one machine, or whatever an SQLAlchemy URL names.
+
+The rules are asked inside the transaction of their effect. One thread writes; a few read. The
+database and its library are loaded when they are first needed, in those threads.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import attrs
+
+from letagents.adapters.rooms.bells import Bells, Nudges
+from letagents.adapters.rooms.writer import Outcome, Post, Writer
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import MessageId, RoomId
+from letagents.domain.messages import After, Draft, Message, Page, Window
+from letagents.domain.rooms import Room
+from letagents.domain.sessions import Arrival, Connection, Session
+from letagents.ports.clock import Clock
+from letagents.ports.ids import Ids
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from letagents.adapters.rooms.ledger import Ledger
+
+T = TypeVar("T")
+
+_READERS = 4
+
+
+@attrs.define(eq=False)
+class LocalRooms:
+    """Rooms that every process sees which opens the same place.
+
+    A caller that is cancelled while its post waits for its turn may have said it or not, but never
+    half; asking again with the same key tells.
+    """
+
+    _place: "Engine | Path | str"
+    _ids: Ids
+    _clock: Clock
+    _nudges: Nudges
+    _bells: Bells = attrs.field(factory=Bells)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock)
+    _opened: "Ledger | None" = None
+    _readers: ThreadPoolExecutor = attrs.field(init=False)
+    _writer: Writer = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="rooms-reader")
+        self._writer = Writer(self._post_all)
+
+    async def create(self) -> Room:
+        """Make a room that is entered by a new invite code."""
+        return await self._writer.do(lambda: self._ledger().create())
+
+    async def join(self, room_id: RoomId, *, create: bool = True) -> Room:
+        """Return the room, making it if it is not there and may be made."""
+        return await self._writer.do(lambda: self._ledger().join(room_id, create=create))
+
+    async def known(self) -> tuple[Room, ...]:
+        """Return the rooms, the latest active first."""
+        return await self._reader(lambda: self._ledger().known())
+
+    async def connect(self, room_id: RoomId, arrival: Arrival) -> Connection:
+        """Open a session or take it over. Waiters look again: one may have been replaced."""
+
+        def connect() -> Connection:
+            connection = self._ledger().connect(room_id, arrival)
+            self._wake([room_id])
+            return connection
+
+        return await self._writer.do(connect)
+
+    async def disconnect(self, room_id: RoomId, fence: Fence) -> Session:
+        """End the session. Waiters look again: its own have no more to wait for."""
+
+        def disconnect() -> Session:
+            session = self._ledger().disconnect(room_id, fence)
+            self._wake([room_id])
+            return session
+
+        return await self._writer.do(disconnect)
+
+    async def post(self, room_id: RoomId, draft: Draft, fence: Fence) -> Message:
+        """Say `draft` in the room, as whoever `fence` is."""
+        return await self._writer.post(Post(room_id, draft, fence))
+
+    async def read(self, room_id: RoomId, window: Window, viewer: Fence | None = None) -> Page:
+        """Return the messages in `window`, oldest first."""
+        return await self._reader(lambda: self._ledger().read(room_id, window, viewer))
+
+    async def wait(
+        self, room_id: RoomId, window: After, *, timeout: timedelta, viewer: Fence | None = None
+    ) -> Page:
+        """Return as `read` does, as soon as the window holds a message; empty after `timeout`."""
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + timeout.total_seconds()
+        # Both bells hang before the first look, so that nothing is said unheard between the two.
+        with (
+            self._bells.hung(room_id) as bell,
+            self._nudges.listening(room_id, bell.ring) as longest_rest,
+        ):
+            while True:
+                page = await self.read(room_id, window, viewer)
+                left = ends - loop.time()
+                if page.messages or left <= 0:
+                    return page
+                await bell.rest(min(left, longest_rest))
+
+    async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
+        """Return one message, or None if the room has no such."""
+        return await self._reader(lambda: self._ledger().message(room_id, message_id))
+
+    async def aclose(self) -> None:
+        """Do what was asked before, and close the database; later calls are refused."""
+        await asyncio.get_running_loop().run_in_executor(None, self.close)
+
+    def close(self) -> None:
+        """Do as `aclose`, and block until it is done."""
+        self._writer.close()
+        self._readers.shutdown()
+        if self._opened is not None:
+            self._opened.close()
+
+    async def _reader(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._readers, work)
+
+    def _post_all(self, posts: Sequence[Post]) -> Sequence[Outcome]:
+        outcomes = self._ledger().post_all(posts)
+        self._wake({one.room_id for one in outcomes if isinstance(one, Message)})
+        return outcomes
+
+    def _wake(self, room_ids: Iterable[RoomId]) -> None:
+        for room_id in room_ids:
+            self._nudges.nudge(room_id)
+            self._bells.ring(room_id)
+
+    def _ledger(self) -> "Ledger":
+        """Return what does the work. Its libraries take a third of a second to load."""
+        if self._opened is not None:
+            return self._opened
+        with self._lock:
+            if self._opened is None:
+                from letagents.adapters.rooms.ledger import Ledger
+
+                self._opened = Ledger.at(self._place, self._ids, self._clock)
+            return self._opened

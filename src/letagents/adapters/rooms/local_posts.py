@@ -1,0 +1,213 @@
+"""Posting in local rooms: many posts in one transaction, each judged by itself.
+
+All that a post depends on is brought by one statement, in the transaction that also writes it: the
+standing of its author, the last number, what its key made before and what it refers to. A post that
+is refused has written nothing, so it spoils none of those that share its transaction.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import and_, bindparam, select
+
+from letagents.adapters.rooms import local_rows
+from letagents.adapters.rooms.local_store import LocalStore
+from letagents.adapters.rooms.writer import Outcome, Post
+from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS, moment, written
+from letagents.adapters.sql.units import Unit
+from letagents.domain import fencing, messages, rooms
+from letagents.domain.errors import LetAgentsError
+from letagents.domain.fencing import Standing
+from letagents.domain.ids import MessageId, SessionId
+from letagents.domain.messages import Made, Message, Place, Position, Quote
+from letagents.domain.sessions import SessionKind
+from letagents.ports.clock import Clock
+
+_MADE = MESSAGES.alias("made")
+_QUOTED = MESSAGES.alias("quoted")
+_THREAD = MESSAGES.alias("thread")
+
+_FACTS = (
+    select(
+        ROOMS.c.last_number,
+        SESSIONS.c.generation,
+        SESSIONS.c.token_digest,
+        SESSIONS.c.ended_at,
+        SESSIONS.c.instance_id,
+        SESSIONS.c.kind,
+        SESSIONS.c.agent_key,
+        SESSIONS.c.actor_label,
+        _MADE.c.number,
+        _MADE.c.text,
+        _MADE.c.reply_to,
+        _MADE.c.thread_root,
+        _THREAD.c.number,
+        _THREAD.c.thread_root,
+        _QUOTED.c.thread_root,
+        *local_rows.quote_columns(_QUOTED),
+    )
+    .select_from(ROOMS)
+    .outerjoin(
+        SESSIONS,
+        and_(
+            SESSIONS.c.room_id == ROOMS.c.room_id,
+            SESSIONS.c.session_id == bindparam("session_id"),
+        ),
+    )
+    .outerjoin(
+        _MADE,
+        and_(
+            _MADE.c.room_id == ROOMS.c.room_id,
+            _MADE.c.agent_key == SESSIONS.c.agent_key,
+            _MADE.c.client_key == bindparam("client_key"),
+        ),
+    )
+    .outerjoin(
+        _QUOTED,
+        and_(_QUOTED.c.room_id == ROOMS.c.room_id, _QUOTED.c.number == bindparam("reply_to")),
+    )
+    .outerjoin(
+        _THREAD,
+        and_(_THREAD.c.room_id == ROOMS.c.room_id, _THREAD.c.number == bindparam("thread")),
+    )
+    .where(ROOMS.c.room_id == bindparam("room_id"))
+)
+_INSERT = MESSAGES.insert()
+_COUNT = (
+    ROOMS.update()
+    .where(ROOMS.c.room_id == bindparam("at_room"))
+    .values(last_number=bindparam("number"), active_at=bindparam("now"))
+)
+
+_QUOTATION = 15
+"""Where the columns of the quotation begin."""
+
+
+class _Facts(NamedTuple):
+    """A row of _FACTS, but for its quotation."""
+
+    last_number: int
+    generation: int | None
+    token_digest: str
+    ended_at: int | None
+    instance_id: str | None
+    kind: str
+    agent_key: str
+    actor_label: str
+    made_number: int | None
+    made_text: str
+    made_reply_to: int | None
+    made_root: int | None
+    thread_number: int | None
+    thread_root: int | None
+    quoted_root: int | None
+
+    def standing(self, session_id: SessionId) -> Standing | None:
+        if self.generation is None:
+            return None
+        ended_at = None if self.ended_at is None else moment(self.ended_at)
+        return Standing(session_id, self.generation, self.token_digest, ended_at)
+
+    @property
+    def thread(self) -> Position | None:
+        number = self.thread_number
+        return None if number is None else Position(number, self.thread_root)
+
+    @property
+    def made(self) -> Made | None:
+        if self.made_number is None:
+            return None
+        where = Place(self.made_reply_to, self.made_root)
+        return Made(self.made_number, self.made_text, where)
+
+
+def post_all(store: LocalStore, posts: Sequence[Post], clock: Clock) -> list[Outcome]:
+    """Do all `posts` in one transaction, in their order; return what became of each.
+
+    If the transaction breaks, each is done again alone: a key makes that harmless.
+    """
+    outcomes: list[Outcome] = []
+    has_begun = False
+    try:
+        with store.writing() as unit:
+            has_begun = True
+            now = clock.now()
+            outcomes = [_outcome(unit, post, now) for post in posts]
+    except Exception as error:  # noqa: BLE001  # whatever it is, it is the answer to each caller
+        if not has_begun or len(posts) == 1:
+            return [error] * len(posts)
+        return [outcome for post in posts for outcome in post_all(store, [post], clock)]
+    return outcomes
+
+
+def _outcome(unit: Unit, post: Post, now: datetime) -> Outcome:
+    try:
+        return _say(unit, post, now)
+    except LetAgentsError as refused:
+        return refused
+
+
+def _say(unit: Unit, post: Post, now: datetime) -> Message:
+    room_id, draft, fence = post.room_id, post.draft, post.fence
+    row = unit.row(_FACTS, **_asked(post))
+    if row is None:
+        raise rooms.missing(room_id)
+    facts, quoted = _Facts._make(row[:_QUOTATION]), local_rows.quote(row[_QUOTATION:])
+    fencing.admit(
+        fence, facts.standing(fence.session_id), worker=facts.instance_id, room_id=room_id
+    )
+    quoted_at = Position(quoted.id.number, facts.quoted_root) if quoted else None
+    where = messages.place(draft, quoted_at, facts.thread)
+    repeated = messages.repeated(draft, where, facts.made)
+    before = local_rows.message_numbered(unit, room_id, repeated) if repeated else None
+    return before or _written(unit, post, facts, where, quoted, now)
+
+
+def _asked(post: Post) -> dict[str, object]:
+    draft = post.draft
+    return {
+        "room_id": post.room_id.value,
+        "session_id": post.fence.session_id.value,
+        "client_key": draft.key.value,
+        "reply_to": draft.reply_to.number if draft.reply_to else None,
+        "thread": draft.thread.number if draft.thread else None,
+    }
+
+
+def _written(
+    unit: Unit, post: Post, facts: _Facts, where: Place, quoted: Quote | None, now: datetime
+) -> Message:
+    number = messages.next_number(facts.last_number)
+    kind, room_id = SessionKind(facts.kind), post.room_id.value
+    unit.change(
+        _INSERT,
+        {
+            "room_id": room_id,
+            "number": number,
+            "session_id": post.fence.session_id.value,
+            "agent_key": facts.agent_key,
+            "sender": facts.actor_label,
+            "text": post.draft.text,
+            "source": kind.source,
+            "prompt_kind": None,
+            "said_at": written(now),
+            "reply_to": where.reply_to,
+            "thread_root": where.root,
+            "client_key": post.draft.key.value,
+        },
+    )
+    unit.change(_COUNT, {"at_room": room_id, "number": number, "now": written(now)})
+    message_id = MessageId(number)
+    return Message(
+        room_id=post.room_id,
+        id=message_id,
+        sender=facts.actor_label,
+        agent_key=None if kind is SessionKind.PERSON else facts.agent_key,
+        session_id=post.fence.session_id,
+        text=post.draft.text,
+        source=kind.source,
+        said_at=now,
+        thread_root=MessageId(where.root) if where.root else message_id,
+        reply_to=quoted,
+    )

@@ -1,0 +1,135 @@
+"""Reading local rooms: pages and for whom each message is, all from one state of the database."""
+
+import functools
+from collections.abc import Sequence
+
+from sqlalchemy import bindparam, select, union
+
+from letagents.adapters.rooms import hearing, local_rows, local_seats
+from letagents.adapters.rooms.local_store import LocalStore
+from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS
+from letagents.adapters.sql.units import Row, Unit
+from letagents.domain import messages, rooms
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import MessageId, RoomId, SessionId
+from letagents.domain.messages import After, Before, Message, Page, Window
+from letagents.domain.roster import Listener, Roster
+from letagents.domain.sessions import SessionKind
+
+_LAST = select(ROOMS.c.last_number).where(ROOMS.c.room_id == bindparam("room_id"))
+
+_AFTER = (
+    local_rows.MESSAGES_WITH_QUOTES.where(MESSAGES.c.number > bindparam("number"))
+    .order_by(MESSAGES.c.number)
+    .limit(bindparam("limit"))
+)
+_BEFORE = (
+    local_rows.MESSAGES_WITH_QUOTES.where(MESSAGES.c.number < bindparam("number"))
+    .order_by(MESSAGES.c.number.desc())
+    .limit(bindparam("limit"))
+)
+
+_LIVE = (
+    select(
+        SESSIONS.c.agent_key,
+        SESSIONS.c.session_id,
+        SESSIONS.c.actor_label,
+        SESSIONS.c.display_name,
+        SESSIONS.c.instance_id,
+    )
+    .where(
+        SESSIONS.c.room_id == bindparam("room_id"),
+        SESSIONS.c.kind == SessionKind.WORKER.value,
+        SESSIONS.c.ended_at.is_(None),
+    )
+    .order_by(SESSIONS.c.created_at, SESSIONS.c.session_id)
+)
+
+_SEEN = MESSAGES.alias("seen")
+_SAID = MESSAGES.alias("said")
+_MINE_IN_SIGHT = (
+    select(_SEEN.c.thread_root)
+    .join_from(_SEEN, _SAID, _SAID.c.room_id == _SEEN.c.room_id)
+    .where(
+        _SEEN.c.room_id == bindparam("room_id"),
+        _SEEN.c.number.between(bindparam("first"), bindparam("last")),
+        _SEEN.c.thread_root.is_not(None),
+        _SAID.c.agent_key == bindparam("agent_key"),
+    )
+)
+_MY_THREADS = union(
+    _MINE_IN_SIGHT.where(_SAID.c.thread_root == _SEEN.c.thread_root),
+    _MINE_IN_SIGHT.where(_SAID.c.number == _SEEN.c.thread_root),
+)
+"""The roots of the threads, among those of a page, in which an agent said something or began."""
+
+
+def read(store: LocalStore, room_id: RoomId, window: Window, viewer: Fence | None) -> Page:
+    """Return the messages in `window`, oldest first, with whether each is for `viewer`."""
+    with store.reading() as unit:
+        last = _last_number(unit, room_id)
+        session = local_seats.admitted(unit, room_id, viewer).session if viewer else None
+        page = _page(unit, room_id, window, last)
+        if session is None or not page.messages or session.kind is not SessionKind.WORKER:
+            return page
+        heard = _labelled(unit, room_id, page.messages, hearing.listener(session))
+        return Page(heard, page.more)
+
+
+def message(store: LocalStore, room_id: RoomId, message_id: MessageId) -> Message | None:
+    """Return one message, or None if the room has no such."""
+    with store.reading() as unit:
+        _last_number(unit, room_id)
+        return local_rows.message_numbered(unit, room_id, message_id.number)
+
+
+def _last_number(unit: Unit, room_id: RoomId) -> int:
+    row = unit.row(_LAST, room_id=str(room_id))
+    if row is None:
+        raise rooms.missing(room_id)
+    last: int = row[0]
+    return last
+
+
+def _page(unit: Unit, room_id: RoomId, window: Window, last: int) -> Page:
+    limit = messages.bounded(window.limit)
+    if isinstance(window, After):
+        if window.id is not None:
+            messages.check_reached(window.id, last)
+        number = window.id.number if window.id else 0
+        rows = unit.rows(_AFTER, room_id=str(room_id), number=number, limit=limit + 1)
+        return Page(_messages(room_id, rows[:limit]), more=len(rows) > limit)
+    number = window.id.number if isinstance(window, Before) else last + 1
+    rows = unit.rows(_BEFORE, room_id=str(room_id), number=number, limit=limit + 1)
+    return Page(_messages(room_id, rows[limit - 1 :: -1]), more=len(rows) > limit)
+
+
+def _messages(room_id: RoomId, rows: Sequence[Row]) -> tuple[Message, ...]:
+    return tuple(local_rows.message(room_id, row) for row in rows)
+
+
+def _labelled(
+    unit: Unit, room_id: RoomId, page: Sequence[Message], viewer: Listener
+) -> tuple[Message, ...]:
+    roster = _roster(tuple(unit.rows(_LIVE, room_id=str(room_id))))
+    first, last = page[0].id.number, page[-1].id.number
+    threads = frozenset[int]()
+    if any(one.is_thread_reply for one in page):
+        facts = {"first": first, "last": last, "agent_key": viewer.agent_key}
+        threads = frozenset(
+            root for (root,) in unit.rows(_MY_THREADS, room_id=str(room_id), **facts)
+        )
+    before: Sequence[Message] = ()
+    if hearing.wants_history(page, roster):
+        looked_back = Before(page[0].id, hearing.LOOKED_BACK)
+        before = _page(unit, room_id, looked_back, last).messages
+    return hearing.labelled(page, viewer, roster, participants=threads, before=before)
+
+
+@functools.lru_cache(maxsize=32)
+def _roster(live: tuple[Row, ...]) -> Roster:
+    """Return the roster of some rows of _LIVE; rooms change far less often than they are read."""
+    return Roster.of(
+        Listener(key, SessionId(session_id), label, name, SessionKind.WORKER, instance_id)
+        for key, session_id, label, name, instance_id in live
+    )

@@ -1,0 +1,180 @@
+"""Rooms and the places in them: made, found, taken, ended, each in one transaction."""
+
+from typing import Any
+
+from sqlalchemy import and_, bindparam, select
+
+from letagents.adapters.rooms import local_rows
+from letagents.adapters.rooms.local_rows import SeatRow
+from letagents.adapters.rooms.local_store import LocalStore
+from letagents.adapters.sql.tables import ROOMS, SESSIONS, written
+from letagents.adapters.sql.units import Unit
+from letagents.domain import fencing, rooms, sessions
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import RoomId, SessionId
+from letagents.domain.rooms import Room
+from letagents.domain.sessions import Arrival, Connection, Seat, Session, SessionKind
+from letagents.ports.clock import Clock
+from letagents.ports.ids import Ids
+
+_IN_ROOM = SESSIONS.c.room_id == bindparam("room_id")
+_WORKER = SESSIONS.c.kind == SessionKind.WORKER.value
+
+_ROOM = select(*local_rows.ROOM).where(ROOMS.c.room_id == bindparam("room_id"))
+_ROOMS = select(*local_rows.ROOM).order_by(ROOMS.c.active_at.desc(), ROOMS.c.room_id)
+_ROOMS = _ROOMS.limit(rooms.KNOWN_LIMIT)
+_MAKE_ROOM = ROOMS.insert()
+_SEAT = select(*local_rows.SEAT).where(_IN_ROOM, SESSIONS.c.session_id == bindparam("session_id"))
+_BY_SECRET = select(SESSIONS.c.session_id).where(
+    _IN_ROOM, SESSIONS.c.token_digest == bindparam("token_digest")
+)
+_NAMES = select(SESSIONS.c.name_key).where(
+    _IN_ROOM, _WORKER, SESSIONS.c.agent_key != bindparam("agent_key")
+)
+_OTHERS = select(*local_rows.SEAT).where(
+    _IN_ROOM,
+    _WORKER,
+    SESSIONS.c.agent_key == bindparam("agent_key"),
+    SESSIONS.c.session_id != bindparam("session_id"),
+    SESSIONS.c.ended_at.is_(None),
+)
+_OPEN = SESSIONS.insert()
+_CHANGE = (
+    SESSIONS.update()
+    .where(
+        and_(
+            SESSIONS.c.room_id == bindparam("room_id"),
+            SESSIONS.c.session_id == bindparam("session_id"),
+        )
+    )
+    .values(
+        {
+            column: bindparam(column.name)
+            for column in SESSIONS.c
+            if column.name not in ("room_id", "session_id")
+        }
+    )
+)
+
+
+def create(store: LocalStore, ids: Ids, clock: Clock) -> Room:
+    """Make a room that is entered by a new invite code."""
+    with store.writing() as unit:
+        room_id = RoomId(ids.invite_code())
+        while _found(unit, room_id) is not None:
+            room_id = RoomId(ids.invite_code())
+        return _make(unit, room_id, clock, code=str(room_id))
+
+
+def join(store: LocalStore, room_id: RoomId, clock: Clock, *, create: bool) -> Room:
+    """Return the room, making it if it is not there and may be made."""
+    with store.reading() as unit:
+        found = _found(unit, room_id)
+    if found is not None:
+        return found
+    if not create:
+        raise rooms.missing(room_id)
+    rooms.check_may_be_made(room_id)
+    with store.writing() as unit:
+        return _found(unit, room_id) or _make(unit, room_id, clock)
+
+
+def known(store: LocalStore) -> tuple[Room, ...]:
+    """Return the rooms, the latest active first."""
+    with store.reading() as unit:
+        return tuple(local_rows.room(row) for row in unit.rows(_ROOMS))
+
+
+def connect(
+    store: LocalStore, room_id: RoomId, arrival: Arrival, ids: Ids, clock: Clock
+) -> Connection:
+    """Open a session or take it over."""
+    with store.writing() as unit:
+        if _found(unit, room_id) is None:
+            raise rooms.missing(room_id)
+        session_id = _session_id(unit, room_id, arrival, ids)
+        before = _seat(unit, room_id, session_id)
+        seat = sessions.arrive(
+            arrival,
+            before,
+            room_id=room_id,
+            session_id=session_id,
+            taken=_names_of_others(unit, room_id, arrival),
+            now=clock.now(),
+        )
+        if seat is not before:
+            unit.change(_OPEN if before is None else _CHANGE, local_rows.seat_facts(seat))
+            if arrival.ends_earlier_sessions:
+                _end_others(unit, seat.session, clock)
+        return seat.connection(arrival.token)
+
+
+def disconnect(store: LocalStore, room_id: RoomId, fence: Fence, clock: Clock) -> Session:
+    """End the session."""
+    with store.writing() as unit:
+        if _found(unit, room_id) is None:
+            raise rooms.missing(room_id)
+        seat = sessions.ended(admitted(unit, room_id, fence), now=clock.now())
+        unit.change(_CHANGE, local_rows.seat_facts(seat))
+        return seat.session
+
+
+def admitted(unit: Unit, room_id: RoomId, fence: Fence) -> Seat:
+    """Return the seat that `fence` admits to.
+
+    Raises:
+        ConnectionLost: it admits to none.
+    """
+    seat = _seat(unit, room_id, fence.session_id)
+    standing, worker = (seat.standing, seat.session.instance_id) if seat else (None, None)
+    fencing.admit(fence, standing, worker=worker, room_id=room_id)
+    assert seat is not None  # noqa: S101  # nobody is admitted to no seat
+    return seat
+
+
+def _found(unit: Unit, room_id: RoomId) -> Room | None:
+    row = unit.row(_ROOM, room_id=str(room_id))
+    return None if row is None else local_rows.room(row)
+
+
+def _make(unit: Unit, room_id: RoomId, clock: Clock, *, code: str | None = None) -> Room:
+    room = Room(room_id, str(room_id), clock.now(), code)
+    facts: dict[str, Any] = {
+        "room_id": str(room_id),
+        "display_name": room.display_name,
+        "code": code,
+        "created_at": written(room.created_at),
+        "active_at": written(room.created_at),
+        "last_number": 0,
+    }
+    unit.change(_MAKE_ROOM, facts)
+    return room
+
+
+def _session_id(unit: Unit, room_id: RoomId, arrival: Arrival, ids: Ids) -> SessionId:
+    if arrival.worker_id is not None:
+        return sessions.lasting_session_id(arrival.worker_id, room_id)
+    known = unit.row(_BY_SECRET, room_id=str(room_id), token_digest=fencing.digest(arrival.token))
+    return SessionId(known[0] if known else f"local_{ids.uuid()}")
+
+
+def _seat(unit: Unit, room_id: RoomId, session_id: SessionId) -> Seat | None:
+    row = unit.row(_SEAT, room_id=str(room_id), session_id=str(session_id))
+    return None if row is None else SeatRow._make(row).seat(room_id)
+
+
+def _names_of_others(unit: Unit, room_id: RoomId, arrival: Arrival) -> frozenset[str]:
+    rows = unit.rows(_NAMES, room_id=str(room_id), agent_key=arrival.agent_key)
+    return frozenset(name for (name,) in rows)
+
+
+def _end_others(unit: Unit, session: Session, clock: Clock) -> None:
+    others = unit.rows(
+        _OTHERS,
+        room_id=str(session.room_id),
+        agent_key=session.agent_key,
+        session_id=str(session.session_id),
+    )
+    for row in others:
+        ended = sessions.ended(SeatRow._make(row).seat(session.room_id), now=clock.now())
+        unit.change(_CHANGE, local_rows.seat_facts(ended))

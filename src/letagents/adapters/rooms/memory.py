@@ -1,0 +1,256 @@
+"""Rooms in this process's memory: for tests, and for those who embed us and keep nothing."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import attrs
+
+from letagents.adapters.rooms import hearing
+from letagents.adapters.rooms.bells import Bells
+from letagents.domain import fencing, messages, rooms, sessions
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import MessageId, RoomId, SessionId
+from letagents.domain.messages import (
+    After,
+    Before,
+    Draft,
+    Latest,
+    Made,
+    Message,
+    Page,
+    Place,
+    Position,
+    Quote,
+    Window,
+)
+from letagents.domain.names import name_key
+from letagents.domain.rooms import Room
+from letagents.domain.roster import Listener, Roster
+from letagents.domain.sessions import Arrival, Connection, Seat, Session, SessionKind
+from letagents.ports.clock import Clock
+from letagents.ports.ids import Ids
+
+
+@attrs.define
+class _Kept:
+    """One room with everything in it."""
+
+    room: Room
+    active_at: datetime
+    seats: dict[SessionId, Seat] = attrs.field(factory=dict)
+    said: list[Message] = attrs.field(factory=list)
+    made: dict[tuple[str, str], Made] = attrs.field(factory=dict)
+
+    def admitted(self, fence: Fence) -> Seat:
+        seat = self.seats.get(fence.session_id)
+        worker = seat.session.instance_id if seat else None
+        standing = seat.standing if seat else None
+        fencing.admit(fence, standing, worker=worker, room_id=self.room.room_id)
+        return self.seats[fence.session_id]
+
+    def names_of_others(self, agent_key: str) -> frozenset[str]:
+        everybody = (one.session for one in self.seats.values())
+        return frozenset(
+            name_key(one.display_name)
+            for one in everybody
+            if one.kind is SessionKind.WORKER and one.agent_key != agent_key
+        )
+
+    def end_others(self, session: Session, now: datetime) -> None:
+        for session_id, seat in self.seats.items():
+            other = seat.session
+            is_same_agent = other.agent_key == session.agent_key and other.kind is session.kind
+            if is_same_agent and session_id != session.session_id:
+                self.seats[session_id] = sessions.ended(seat, now=now)
+
+    def numbered(self, number: int) -> Message | None:
+        return self.said[number - 1] if 1 <= number <= len(self.said) else None
+
+    def position(self, message_id: MessageId | None) -> Position | None:
+        message = message_id and self.numbered(message_id.number)
+        if not message:
+            return None
+        root = message.thread_root.number if message.is_thread_reply else None
+        return Position(message.id.number, root)
+
+    def said_by(self, author: Session, draft: Draft, where: Place, *, now: datetime) -> Message:
+        message_id = MessageId(messages.next_number(len(self.said)))
+        return Message(
+            room_id=self.room.room_id,
+            id=message_id,
+            sender=author.actor_label,
+            agent_key=None if author.kind is SessionKind.PERSON else author.agent_key,
+            session_id=author.session_id,
+            text=draft.text,
+            source=author.kind.source,
+            said_at=now,
+            thread_root=MessageId(where.root) if where.root else message_id,
+            reply_to=self._quote(where.reply_to),
+        )
+
+    def _quote(self, number: int | None) -> Quote | None:
+        quoted = self.numbered(number or 0)
+        if quoted is None:
+            return None
+        return Quote(
+            id=quoted.id,
+            sender=quoted.sender,
+            text=quoted.text,
+            source=quoted.source,
+            said_at=quoted.said_at,
+            agent_key=quoted.agent_key,
+            session_id=quoted.session_id,
+        )
+
+    def page(self, window: Window) -> Page:
+        limit, last = messages.bounded(window.limit), len(self.said)
+        match window:
+            case After(None):
+                start, end = 0, limit
+            case After(MessageId() as cursor):
+                messages.check_reached(cursor, last)
+                start, end = cursor.number, cursor.number + limit
+            case Before(MessageId(number)):
+                end = min(number - 1, last)
+                start = max(0, end - limit)
+            case Latest():
+                start, end = max(0, last - limit), last
+        more = end < last if isinstance(window, After) else start > 0
+        return Page(tuple(self.said[start:end]), more=more)
+
+    def labelled(self, page: Sequence[Message], viewer: Listener) -> tuple[Message, ...]:
+        live = sorted(
+            (one.session for one in self.seats.values() if one.is_live),
+            key=lambda one: (one.created_at, str(one.session_id)),
+        )
+        roster = Roster.of(map(hearing.listener, live))
+        first = page[0].id.number - 1 if page else 0
+        return hearing.labelled(
+            page,
+            viewer,
+            roster,
+            participants=self._threads_with(viewer.agent_key),
+            before=self.said[max(0, first - hearing.LOOKED_BACK) : first],
+        )
+
+    def _threads_with(self, agent_key: str) -> frozenset[int]:
+        return frozenset(one.thread_root.number for one in self.said if one.agent_key == agent_key)
+
+
+@attrs.define
+class MemoryRooms:
+    """Rooms that are gone with the process. Nothing awaits between a check and its effect."""
+
+    _ids: Ids
+    _clock: Clock
+    _kept: dict[RoomId, _Kept] = attrs.field(factory=dict)
+    _bells: Bells = attrs.field(factory=Bells)
+
+    async def create(self) -> Room:
+        """Make a room that is entered by a new invite code."""
+        room_id = RoomId(self._ids.invite_code())
+        while room_id in self._kept:
+            room_id = RoomId(self._ids.invite_code())
+        return self._make(room_id, code=str(room_id))
+
+    async def join(self, room_id: RoomId, *, create: bool = True) -> Room:
+        """Return the room, making it if it is not there and may be made."""
+        if create and room_id not in self._kept:
+            rooms.check_may_be_made(room_id)
+            return self._make(room_id)
+        return self._at(room_id).room
+
+    async def known(self) -> tuple[Room, ...]:
+        """Return the rooms, the latest active first."""
+        latest = sorted(self._kept.values(), key=lambda one: one.active_at, reverse=True)
+        return tuple(one.room for one in latest[: rooms.KNOWN_LIMIT])
+
+    async def connect(self, room_id: RoomId, arrival: Arrival) -> Connection:
+        """Open a session or take it over."""
+        kept, now = self._at(room_id), self._clock.now()
+        session_id = self._session_id(kept, arrival)
+        before = kept.seats.get(session_id)
+        seat = sessions.arrive(
+            arrival,
+            before,
+            room_id=room_id,
+            session_id=session_id,
+            taken=kept.names_of_others(arrival.agent_key),
+            now=now,
+        )
+        kept.seats[session_id] = seat
+        if seat is not before and arrival.ends_earlier_sessions:
+            kept.end_others(seat.session, now)
+        self._bells.ring(room_id)
+        return seat.connection(arrival.token)
+
+    async def disconnect(self, room_id: RoomId, fence: Fence) -> Session:
+        """End the session."""
+        kept = self._at(room_id)
+        seat = sessions.ended(kept.admitted(fence), now=self._clock.now())
+        kept.seats[fence.session_id] = seat
+        self._bells.ring(room_id)
+        return seat.session
+
+    async def post(self, room_id: RoomId, draft: Draft, fence: Fence) -> Message:
+        """Say `draft` in the room."""
+        kept = self._at(room_id)
+        author = kept.admitted(fence).session
+        where = messages.place(draft, kept.position(draft.reply_to), kept.position(draft.thread))
+        key = (author.agent_key, str(draft.key))
+        if (before := messages.repeated(draft, where, kept.made.get(key))) is not None:
+            return kept.said[before - 1]
+        said = kept.said_by(author, draft, where, now=self._clock.now())
+        kept.said.append(said)
+        kept.made[key] = Made(said.id.number, draft.text, where)
+        kept.active_at = said.said_at
+        self._bells.ring(room_id)
+        return said
+
+    async def read(self, room_id: RoomId, window: Window, viewer: Fence | None = None) -> Page:
+        """Return the messages in `window`, oldest first."""
+        kept = self._at(room_id)
+        listener = hearing.listener(kept.admitted(viewer).session) if viewer else None
+        page = kept.page(window)
+        if listener is None or not listener.is_worker:
+            return page
+        return attrs.evolve(page, messages=kept.labelled(page.messages, listener))
+
+    async def wait(
+        self, room_id: RoomId, window: After, *, timeout: timedelta, viewer: Fence | None = None
+    ) -> Page:
+        """Return as `read` does, as soon as the window holds a message."""
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + timeout.total_seconds()
+        with self._bells.hung(room_id) as bell:
+            while True:
+                page = await self.read(room_id, window, viewer)
+                left = ends - loop.time()
+                if page.messages or left <= 0:
+                    return page
+                await bell.rest(left)
+
+    async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
+        """Return one message, or None."""
+        return self._at(room_id).numbered(message_id.number)
+
+    def _make(self, room_id: RoomId, *, code: str | None = None) -> Room:
+        now = self._clock.now()
+        room = Room(room_id, str(room_id), created_at=now, code=code)
+        self._kept[room_id] = _Kept(room, active_at=now)
+        return room
+
+    def _at(self, room_id: RoomId) -> _Kept:
+        kept = self._kept.get(room_id)
+        if kept is None:
+            raise rooms.missing(room_id)
+        return kept
+
+    def _session_id(self, kept: _Kept, arrival: Arrival) -> SessionId:
+        if arrival.worker_id is not None:
+            return sessions.lasting_session_id(arrival.worker_id, kept.room.room_id)
+        secret = fencing.digest(arrival.token)
+        seated = (one.standing for one in kept.seats.values())
+        known = next((one.session_id for one in seated if one.token_digest == secret), None)
+        return known or SessionId(f"local_{self._ids.uuid()}")

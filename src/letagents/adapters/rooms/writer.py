@@ -1,0 +1,151 @@
+"""The one thread that writes for a LocalRooms: posts that wait together share one transaction.
+
+Who asks waits on a future of its own event loop, so callers of several loops and threads may share
+one writer. A turn whose caller has gone before it came is left out; one that has come is done.
+"""
+
+import asyncio
+import contextlib
+import queue
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from typing import Any, TypeVar
+
+import attrs
+
+from letagents.domain.errors import RoomsUnavailable
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import RoomId
+from letagents.domain.messages import Draft, Message
+
+T = TypeVar("T")
+
+TOGETHER = 128
+"""So many posts share one transaction at most."""
+
+
+@attrs.frozen
+class Post:
+    """What somebody asked to be said."""
+
+    room_id: RoomId
+    draft: Draft
+    fence: Fence
+
+
+Outcome = Message | Exception
+
+
+@attrs.frozen(eq=False)
+class _Turn:
+    work: Post | Callable[[], Any]
+    loop: asyncio.AbstractEventLoop = attrs.field(factory=asyncio.get_running_loop)
+    answer: asyncio.Future[Any] = attrs.field()
+
+    @answer.default
+    def _future(self) -> asyncio.Future[Any]:
+        return self.loop.create_future()
+
+    @property
+    def is_post(self) -> bool:
+        return isinstance(self.work, Post)
+
+
+_Settled = tuple[_Turn, Any]
+
+
+@attrs.define(eq=False)
+class Writer:
+    """Does one thing after another, and what `post_all` is given together."""
+
+    _post_all: Callable[[Sequence[Post]], Sequence[Outcome]]
+    _queue: queue.SimpleQueue[_Turn | None] = attrs.field(factory=queue.SimpleQueue)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock)
+    _thread: threading.Thread | None = None
+    _is_closed: bool = False
+
+    async def post(self, post: Post) -> Message:
+        """Return the message that `post` became."""
+        said: Message = await self._ask(_Turn(post))
+        return said
+
+    async def do(self, work: Callable[[], T]) -> T:
+        """Return what `work` returns."""
+        done: T = await self._ask(_Turn(work))
+        return done
+
+    async def _ask(self, turn: _Turn) -> Any:
+        self._start()
+        self._queue.put(turn)
+        return await turn.answer
+
+    def _start(self) -> None:
+        if self._thread is not None and not self._is_closed:
+            return
+        with self._lock:
+            if self._is_closed:
+                raise RoomsUnavailable(
+                    "These rooms have been closed.", remedy="Open them again first."
+                )
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="rooms-writer", daemon=True)
+                self._thread.start()
+
+    def close(self) -> None:
+        """Do what was asked before, and no more."""
+        with self._lock:
+            self._is_closed = True
+            thread = self._thread
+        if thread is not None:
+            self._queue.put(None)
+            thread.join()
+
+    def _run(self) -> None:
+        while (turns := self._next()) is not None:
+            for are_posts, group in groupby(turns, key=lambda turn: turn.is_post):
+                _tell(self._said(list(group)) if are_posts else map(_done, group))
+
+    def _next(self) -> list[_Turn] | None:
+        """Return the turns that have come by now, or None if there will be no more."""
+        turns = [self._queue.get()]
+        with contextlib.suppress(queue.Empty):
+            while turns[-1] is not None and len(turns) < TOGETHER:
+                turns.append(self._queue.get_nowait())
+        wanted = [turn for turn in turns if turn is not None and not turn.answer.cancelled()]
+        if turns[-1] is None and wanted:
+            self._queue.put(None)
+        return None if turns[-1] is None and not wanted else wanted
+
+    def _said(self, turns: Sequence[_Turn]) -> Iterable[_Settled]:
+        posts = [turn.work for turn in turns if isinstance(turn.work, Post)]
+        return zip(turns, self._post_all(posts), strict=True)
+
+
+def _done(turn: _Turn) -> _Settled:
+    assert callable(turn.work)  # noqa: S101  # for the type checker
+    try:
+        return turn, turn.work()
+    except Exception as error:  # noqa: BLE001  # whatever it is, it is the answer to the caller
+        return turn, error
+
+
+def _tell(settled: Iterable[_Settled]) -> None:
+    """Give each caller its answer, with one call to each event loop."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[_Settled]] = {}
+    for turn, outcome in settled:
+        by_loop.setdefault(turn.loop, []).append((turn, outcome))
+    for loop, answers in by_loop.items():
+        # A loop that has closed has nobody left to be told.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(_answer, answers)
+
+
+def _answer(settled: Iterable[_Settled]) -> None:
+    for turn, outcome in settled:
+        if turn.answer.done():
+            continue
+        if isinstance(outcome, Exception):
+            turn.answer.set_exception(outcome)
+        else:
+            turn.answer.set_result(outcome)

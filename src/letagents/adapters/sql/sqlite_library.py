@@ -1,0 +1,53 @@
+"""Which SQLite is used, and whether many processes may checkpoint with it.
+
+SQLite before 3.51.3 can damage a database when two connections write and checkpoint in the same
+instant (the "WAL-reset" fault). So a sound one is looked for first; where there is none, one
+process at a time checkpoints, in a mode that keeps writers out.
+"""
+
+import importlib
+from types import ModuleType
+
+import attrs
+
+SOUND_SINCE = (3, 51, 3)
+_CANDIDATES = ("pysqlite3.dbapi2", "sqlite3")
+
+
+@attrs.frozen
+class SqliteLibrary:
+    """A SQLite with its Python module; `checkpoints_apart` is the way for one with the fault."""
+
+    module: ModuleType
+    version: tuple[int, ...]
+    checkpoints_apart: bool
+
+    @property
+    def name(self) -> str:
+        """The package that brought it."""
+        return self.module.__name__.partition(".")[0]
+
+    def __str__(self) -> str:
+        number = ".".join(map(str, self.version))
+        way = (
+            "one process at a time checkpoints" if self.checkpoints_apart else "any may checkpoint"
+        )
+        return f"SQLite {number} from {self.name}, {way}"
+
+
+def library() -> SqliteLibrary:
+    """Return the first sound SQLite among those installed, else the standard library's."""
+    found = [_described(module) for name in _CANDIDATES if (module := _imported(name)) is not None]
+    return next((one for one in found if not one.checkpoints_apart), found[-1])
+
+
+def _imported(name: str) -> ModuleType | None:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+def _described(module: ModuleType) -> SqliteLibrary:
+    version = tuple(int(part) for part in module.sqlite_version.split("."))
+    return SqliteLibrary(module, version, checkpoints_apart=version < SOUND_SINCE)

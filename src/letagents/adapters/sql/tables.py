@@ -1,0 +1,122 @@
+"""The tables in which rooms are kept, and how a moment is written in them.
+
+A moment is a whole number of microseconds since 1970 in UTC: it sorts, and every database has it.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+METADATA = MetaData()
+
+ROOMS = Table(
+    "rooms",
+    METADATA,
+    Column("room_id", Text, primary_key=True),
+    Column("display_name", Text, nullable=False),
+    Column("code", Text),
+    Column("created_at", BigInteger, nullable=False),
+    Column("active_at", BigInteger, nullable=False),
+    Column("last_number", Integer, nullable=False),
+)
+
+SESSIONS = Table(
+    "sessions",
+    METADATA,
+    Column("room_id", Text, ForeignKey("rooms.room_id"), primary_key=True),
+    Column("session_id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("agent_key", Text, nullable=False),
+    Column("instance_id", Text, nullable=False),
+    Column("display_name", Text, nullable=False),
+    Column("name_key", Text, nullable=False),
+    Column("base_name", Text, nullable=False),
+    Column("owner_label", Text, nullable=False),
+    Column("ide_label", Text, nullable=False),
+    Column("runtime", Text, nullable=False),
+    Column("actor_label", Text, nullable=False),
+    Column("repo_branch", Text),
+    Column("host_id", Text),
+    Column("host_kind", Text),
+    Column("host_label", Text),
+    Column("liveness_capability", Text),
+    Column("tool_bridge_id", Text),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("last_seen_at", BigInteger, nullable=False),
+    Column("ended_at", BigInteger),
+    Column("generation", Integer, nullable=False),
+    Column("token_digest", Text, nullable=False),
+)
+
+_LIVE = SESSIONS.c.ended_at.is_(None)
+Index(
+    "sessions_live",
+    SESSIONS.c.room_id,
+    SESSIONS.c.agent_key,
+    sqlite_where=_LIVE,
+    postgresql_where=_LIVE,
+)
+Index("sessions_by_secret", SESSIONS.c.room_id, SESSIONS.c.token_digest)
+
+MESSAGES = Table(
+    "messages",
+    METADATA,
+    Column("room_id", Text, ForeignKey("rooms.room_id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("session_id", Text),
+    Column("agent_key", Text),
+    Column("sender", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("source", Text),
+    Column("prompt_kind", Text),
+    Column("said_at", BigInteger, nullable=False),
+    Column("reply_to", Integer),
+    Column("thread_root", Integer),
+    Column("client_key", Text),
+    ForeignKeyConstraint(["room_id", "reply_to"], ["messages.room_id", "messages.number"]),
+    ForeignKeyConstraint(["room_id", "thread_root"], ["messages.room_id", "messages.number"]),
+)
+
+_KEYED = MESSAGES.c.client_key.is_not(None)
+Index(
+    "messages_by_key",
+    MESSAGES.c.room_id,
+    MESSAGES.c.agent_key,
+    MESSAGES.c.client_key,
+    unique=True,
+    sqlite_where=_KEYED,
+    postgresql_where=_KEYED,
+)
+_IN_THREAD = MESSAGES.c.thread_root.is_not(None)
+Index(
+    "messages_in_threads",
+    MESSAGES.c.room_id,
+    MESSAGES.c.thread_root,
+    MESSAGES.c.agent_key,
+    sqlite_where=_IN_THREAD,
+    postgresql_where=_IN_THREAD,
+)
+
+
+def written(moment: datetime) -> int:
+    """Return `moment` as the tables hold it."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def moment(micros: int) -> datetime:
+    """Return the moment that the tables hold as `micros`."""
+    return _EPOCH + timedelta(microseconds=micros)
