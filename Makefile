@@ -5,6 +5,8 @@ SHELL := /usr/bin/env bash
 .DEFAULT_GOAL := help
 .PHONY: help test demo test-long bench format docs lock clean
 export PYTHON
+# Tests and the demo start many processes: each would compile our source anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | column -t -s '|'
