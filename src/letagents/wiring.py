@@ -35,7 +35,7 @@ async def open_letagents(
     clock, ids = clock or SystemClock(), ids or SystemIds()
     async with AsyncExitStack() as opened:
         if rooms is None:
-            rooms = await _rooms(settings, clock, ids, opened)
+            rooms = _rooms(settings, clock, ids, opened)
         yield LetAgents(
             state=state or _state(settings),
             rooms=rooms,
@@ -57,14 +57,15 @@ def _state(settings: Settings) -> StateStore:
     return JsonFileState(settings.state_path)
 
 
-async def _rooms(
-    settings: Settings, clock: Clock, ids: Ids, opened: AsyncExitStack
-) -> RoomTransport:
+def _rooms(settings: Settings, clock: Clock, ids: Ids, opened: AsyncExitStack) -> RoomTransport:
     if settings.api_url is not None and settings.chat_storage != "local":
         raise NotAvailable(
             "LETAGENTS_API_URL is set, and this version has no hosted rooms yet.",
             remedy="Unset it, or set LETAGENTS_CHAT_STORAGE=local, to use this machine's rooms.",
         )
-    from letagents.adapters.rooms.deferred import DeferredRooms
+    from letagents.adapters.nudges.none import NoNudges
+    from letagents.adapters.rooms.local import LocalRooms
 
-    return await opened.enter_async_context(DeferredRooms(settings, clock, ids))
+    rooms = LocalRooms(settings.rooms_db, ids, clock, NoNudges())
+    opened.push_async_callback(rooms.aclose)
+    return rooms
