@@ -35,7 +35,7 @@ class StateStore(Protocol):
     async def transact(self, decide: Callable[[LocalState], tuple[LocalState, T]]) -> T:
         """Replace the state by what `decide` makes of it; return its answer.
 
-        `decide` is short, pure and synchronous: it runs in a worker thread while the place is
+        `decide` is short, pure and synchronous: it runs, in any thread, while the place is
         locked, and may run twice. When it returns the very state it was given, nothing is written.
         """
         ...

@@ -111,6 +111,10 @@ def _parsed(data: bytes) -> Plain:
         raise _Wrong(f"it is not JSON at line {error.lineno}, column {error.colno}") from None
     except RecursionError:
         raise _Wrong("it is nested too deeply") from None
+    except ValueError as error:
+        raise (
+            error if isinstance(error, _Wrong) else _Wrong("a number in it is too large")
+        ) from None
     if not isinstance(plain, dict):
         raise _Wrong("it holds no JSON object")
     return plain
@@ -297,7 +301,8 @@ def _by_id(
         found: dict[Any, Any] = {}
         for key, value in ({} if plain is None else _object(plain)).items():
             try:
-                found[key_of(key)] = load(value)
+                filed_under = key_of(key)
+                found[filed_under] = load(value)
             except _Wrong as wrong:
                 wrong.way.append(key)
                 raise
