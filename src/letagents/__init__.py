@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from letagents.application.client import Client, LetAgents
     from letagents.application.registration import Wish
     from letagents.domain.errors import LetAgentsError
+    from letagents.domain.fencing import Fence
     from letagents.domain.ids import ClientKey, MessageId, RegistrationKey, RoomId, WorkerId
-    from letagents.domain.messages import After, Before, Latest
+    from letagents.domain.messages import After, Before, Draft, Latest, Message, Page, Window
+    from letagents.domain.rooms import Room
+    from letagents.domain.sessions import Arrival, Connection, Session
     from letagents.ports.rooms import RoomTransport
     from letagents.ports.state import StateStore
     from letagents.settings import Settings
@@ -22,20 +25,29 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "After": "letagents.domain.messages",
+    "Arrival": "letagents.domain.sessions",
     "Before": "letagents.domain.messages",
     "Client": "letagents.application.client",
     "ClientKey": "letagents.domain.ids",
+    "Connection": "letagents.domain.sessions",
+    "Draft": "letagents.domain.messages",
+    "Fence": "letagents.domain.fencing",
     "Latest": "letagents.domain.messages",
     "LetAgents": "letagents.application.client",
     "LetAgentsError": "letagents.domain.errors",
     "MemoryRooms": "letagents.adapters.rooms.memory",
     "MemoryState": "letagents.adapters.state.memory",
+    "Message": "letagents.domain.messages",
     "MessageId": "letagents.domain.ids",
+    "Page": "letagents.domain.messages",
     "RegistrationKey": "letagents.domain.ids",
+    "Room": "letagents.domain.rooms",
     "RoomId": "letagents.domain.ids",
     "RoomTransport": "letagents.ports.rooms",
+    "Session": "letagents.domain.sessions",
     "Settings": "letagents.settings",
     "StateStore": "letagents.ports.state",
+    "Window": "letagents.domain.messages",
     "Wish": "letagents.application.registration",
     "WorkerId": "letagents.domain.ids",
     "open_letagents": "letagents.wiring",
@@ -43,20 +55,29 @@ _HOMES = {
 
 __all__ = [
     "After",
+    "Arrival",
     "Before",
     "Client",
     "ClientKey",
+    "Connection",
+    "Draft",
+    "Fence",
     "Latest",
     "LetAgents",
     "LetAgentsError",
     "MemoryRooms",
     "MemoryState",
+    "Message",
     "MessageId",
+    "Page",
     "RegistrationKey",
+    "Room",
     "RoomId",
     "RoomTransport",
+    "Session",
     "Settings",
     "StateStore",
+    "Window",
     "Wish",
     "WorkerId",
     "open_letagents",

@@ -67,6 +67,11 @@ class Session:
     ended_at: datetime | None = None
     host: Host = Host()
 
+    @property
+    def worker_id(self) -> WorkerId | None:
+        """The lasting handle of whose session this is, if it is one's."""
+        return WorkerId(self.instance_id) if WorkerId.fits(self.instance_id) else None
+
 
 @attrs.frozen
 class Predecessor:

@@ -8,6 +8,7 @@ import attrs
 
 from letagents.adapters.rooms import hearing
 from letagents.adapters.rooms.bells import Bells
+from letagents.adapters.system import SystemClock, SystemIds
 from letagents.domain import fencing, messages, rooms, sessions
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId, SessionId
@@ -142,8 +143,8 @@ class _Kept:
 class MemoryRooms:
     """Rooms that are gone with the process. Nothing awaits between a check and its effect."""
 
-    _ids: Ids
-    _clock: Clock
+    _ids: Ids = attrs.field(factory=SystemIds)
+    _clock: Clock = attrs.field(factory=SystemClock)
     _kept: dict[RoomId, _Kept] = attrs.field(factory=dict)
     _bells: Bells = attrs.field(factory=Bells)
 
