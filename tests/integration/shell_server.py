@@ -4,10 +4,9 @@ import asyncio
 import os
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import anyio
 import attrs
@@ -22,14 +21,11 @@ ANYTHING: Mapping[str, object] = {"type": "object"}
 
 @attrs.define
 class Session:
-    """What the calls of one client share; `notes` is a folder that the test looks into."""
+    """What the calls of one client share."""
 
-    notes: Path
     waiting: int = 0
     freed: int = 0
-
-    def note(self, name: str) -> None:
-        (self.notes / name).touch()
+    all_wait: anyio.Event = attrs.field(factory=anyio.Event)
 
 
 async def echo(
@@ -39,17 +35,18 @@ async def echo(
 
 
 async def wait(
-    session: Session, arguments: Mapping[str, object], _progress: Progress
+    session: Session, arguments: Mapping[str, object], progress: Progress
 ) -> dict[str, object]:
+    """Wait until as many calls as `until` says wait at the same time."""
     session.waiting += 1
-    session.note("waiting")
+    await progress(session.waiting, message="waiting")
     try:
-        while session.waiting < int(str(arguments["until"])):  # noqa: ASYNC110
-            await anyio.sleep(0.01)
+        if session.waiting == arguments["until"]:
+            session.all_wait.set()
+        await session.all_wait.wait()
         return {"waiting": session.waiting}
     finally:
         session.freed += 1
-        session.note("freed")
 
 
 async def freed(
@@ -63,15 +60,15 @@ async def chatter(
 ) -> dict[str, object]:
     print("a stray print")  # noqa: T201
     os.write(1, b"a stray write\n")
-    subprocess.run([sys.executable, "-c", "print('a stray child', input())"], check=False)  # noqa: ASYNC221
+    subprocess.run([sys.executable, "-c", "print('a stray child'); input()"], check=False)  # noqa: ASYNC221
     return {}
 
 
 async def block(
-    session: Session, _arguments: Mapping[str, object], _progress: Progress
+    _session: Session, _arguments: Mapping[str, object], progress: Progress
 ) -> dict[str, object]:
-    session.note("waiting")
-    await asyncio.to_thread(time.sleep, 600)  # noqa: TID251
+    await progress(1, message="waiting")
+    await asyncio.to_thread(threading.Event().wait)
     return {}
 
 
@@ -154,9 +151,9 @@ TOOLS = (
 
 @asynccontextmanager
 async def _session() -> AsyncIterator[Session]:
-    session = Session(Path(sys.argv[1]))
+    session = Session()
     yield session
-    session.note("closed")
+    print(f"closed, {session.freed} freed", file=sys.stderr)  # noqa: T201
 
 
 def service() -> Service[Session]:
