@@ -23,11 +23,17 @@ UNIX_ONLY = {
 
 SUPPRESSION = re.compile(r"# (?:noqa: [A-Z0-9, ]+\b|type: ignore\[[^]]+\])(?P<reason>.*)")
 
+LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#]+)")
+
 PACKAGES = re.compile(r"^([A-Za-z0-9._-]+)==", re.MULTILINE)
 
 
 def _modules() -> list[Path]:
     return sorted(SOURCE.rglob("*.py"))
+
+
+def _pages() -> list[Path]:
+    return sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("changes/*.md")])
 
 
 def _shown(file: Path) -> str:
@@ -136,3 +142,10 @@ def test_lock_files_name_no_place_that_packages_come_from() -> None:
     elsewhere = re.compile(r"://|^ *-(?!-hash=)", re.MULTILINE)
 
     assert [name for name, text in locks.items() if elsewhere.search(text)] == []
+
+
+@pytest.mark.parametrize("page", _pages(), ids=_shown)
+def test_every_link_of_a_page_leads_to_a_file(page: Path) -> None:
+    targets = LINK.findall(page.read_text("utf-8"))
+
+    assert [target for target in targets if not (page.parent / target).exists()] == []
