@@ -60,6 +60,13 @@ class Settings:
         return str(self.home / "rooms.db")
 
     @property
+    def rooms_are_hosted(self) -> bool:
+        """Whether rooms are to be on a server. (Source: state-and-rules 4.1.)"""
+        if self.chat_storage is not None:
+            return self.chat_storage == "cloud"
+        return self.api_url is not None
+
+    @property
     def run_dir(self) -> Path:
         """Where processes of this machine find each other."""
         return self.home / "run"

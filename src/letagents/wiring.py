@@ -1,7 +1,11 @@
 """Which adapter plays which port: what is passed in is not closed, what is opened here is."""
 
+import logging
+import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+
+import structlog
 
 from letagents.adapters.git import GitSurroundings
 from letagents.adapters.system import SystemClock, SystemIds
@@ -32,6 +36,7 @@ async def open_letagents(
     Raises:
         NotAvailable: the settings ask for rooms on a server, and no `rooms` are passed in.
     """
+    _quiet_by_default()
     clock, ids = clock or SystemClock(), ids or SystemIds()
     async with AsyncExitStack() as opened:
         if rooms is None:
@@ -58,10 +63,10 @@ def _state(settings: Settings) -> StateStore:
 
 
 def _rooms(settings: Settings, clock: Clock, ids: Ids, opened: AsyncExitStack) -> RoomTransport:
-    if settings.api_url is not None and settings.chat_storage != "local":
+    if settings.rooms_are_hosted:
         raise NotAvailable(
-            "LETAGENTS_API_URL is set, and this version has no hosted rooms yet.",
-            remedy="Unset it, or set LETAGENTS_CHAT_STORAGE=local, to use this machine's rooms.",
+            "The settings ask for rooms on a server, and this version has none yet.",
+            remedy="Set LETAGENTS_CHAT_STORAGE=local to use this machine's rooms.",
         )
     from letagents.adapters.nudges.none import NoNudges
     from letagents.adapters.rooms.local import LocalRooms
@@ -69,3 +74,12 @@ def _rooms(settings: Settings, clock: Clock, ids: Ids, opened: AsyncExitStack) -
     rooms = LocalRooms(settings.rooms_db, ids, clock, NoNudges())
     opened.push_async_callback(rooms.aclose)
     return rooms
+
+
+def _quiet_by_default() -> None:
+    """Keep structlog off standard output in a process that has not set it up."""
+    if not structlog.is_configured():
+        structlog.configure(
+            wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+            logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        )

@@ -74,3 +74,19 @@ def test_the_first_known_chat_id_is_the_storage_key(
 
 def test_a_home_alone_is_a_working_whole(tmp_path: Path) -> None:
     assert Settings(home=tmp_path).run_dir == tmp_path / "run"
+
+
+@pytest.mark.parametrize(
+    ("environ", "hosted"),
+    [
+        ({}, False),
+        ({"LETAGENTS_API_URL": "https://rooms.example/"}, True),
+        ({"LETAGENTS_API_URL": "https://rooms.example", "LETAGENTS_CHAT_STORAGE": "Local"}, False),
+        ({"LETAGENTS_CHAT_STORAGE": " cloud "}, True),
+        ({"LETAGENTS_CHAT_STORAGE": "elsewhere"}, False),
+    ],
+)
+def test_rooms_are_on_a_server_only_if_that_is_asked_for(
+    environ: dict[str, str], hosted: bool
+) -> None:
+    assert load(environ).rooms_are_hosted is hosted
