@@ -58,9 +58,9 @@ async def freed(
 async def chatter(
     _session: Session, _arguments: Mapping[str, object], _progress: Progress
 ) -> dict[str, object]:
-    print("a stray print")  # noqa: T201
+    print("a stray print")
     os.write(1, b"a stray write\n")
-    subprocess.run([sys.executable, "-c", "print('a stray child'); input()"], check=False)  # noqa: ASYNC221
+    subprocess.run([sys.executable, "-c", "print('a stray child'); input()"], check=False)
     return {}
 
 
@@ -153,7 +153,7 @@ TOOLS = (
 async def _session() -> AsyncIterator[Session]:
     session = Session()
     yield session
-    print(f"closed, {session.freed} freed", file=sys.stderr)  # noqa: T201
+    print(f"closed, {session.freed} freed", file=sys.stderr)
 
 
 def service() -> Service[Session]:

@@ -382,6 +382,15 @@ def test_one_socket_may_be_both_standard_input_and_output() -> None:
         assert process.wait(PATIENCE) == 0
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@posix
+def test_a_process_that_is_started_with_closed_streams_leaves_in_order(closed: str) -> None:
+    shell = ["sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND]
+    ran = subprocess.run(shell, check=True, input=SCRIPT, capture_output=True, timeout=PATIENCE)
+
+    assert ids(ran.stdout) == ([0, 1] if closed == "2>&-" else [])
+
+
 # --- how the process ends ------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ arguments, and refuse them, at once.
 
 import asyncio
 import gc
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -47,6 +48,7 @@ def serve(service: Callable[[], Service[Any]]) -> int:
     `service` is called once the heavy imports may begin, and does its own then. The process has
     to end after this: its standard streams are used up, and a watchdog is running.
     """
+    _open_what_is_closed()
     leave_at_once_on_signals()
     lifetime = Lifetime()
     with _collector_off():
@@ -55,6 +57,18 @@ def serve(service: Callable[[], Service[Any]]) -> int:
     asyncio.run(run_stdio(served, lifetime))
     leave_at_once_on_signals()
     return 0
+
+
+def _open_what_is_closed() -> None:
+    """Let a standard stream that came closed be the null device.
+
+    Else another file is given its number, such as the event loop's own, and taken for the client.
+    """
+    for standard in (0, 1, 2):
+        try:
+            os.fstat(standard)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is this one
 
 
 @contextmanager

@@ -295,13 +295,6 @@ async def stdio(ended: Callable[[str], None]) -> AsyncIterator[tuple[Incoming, O
 
 def _taken_over() -> tuple[int, int]:
     """Return private descriptors of standard input and output."""
-    for standard in (0, 1, 2):
-        try:
-            os.fstat(standard)
-        except (
-            OSError
-        ):  # closed: the lowest free number, which is this one, becomes the null device
-            os.open(os.devnull, os.O_RDWR)
     source, target = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
