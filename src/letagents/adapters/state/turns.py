@@ -12,7 +12,7 @@ from letagents.domain.errors import StateUnavailable
 
 T = TypeVar("T")
 
-_PAUSES = (0.001, 0.002, 0.004, 0.008, 0.016, *[0.025] * 400)
+PAUSES = (0.001, 0.002, 0.004, 0.008, 0.016, *[0.025] * 400)
 """Seconds between tries, ten in all: soon again at first, then as the npm package does it."""
 
 
@@ -29,7 +29,7 @@ async def in_turn(attempt: Callable[[], Done[T] | None], *, place: Path, holder:
     Raises:
         StateUnavailable: it was somebody else's turn for ten seconds.
     """
-    for pause in _PAUSES:
+    for pause in PAUSES:
         done = await to_thread.run_sync(attempt)
         if done is not None:
             return done.answer
