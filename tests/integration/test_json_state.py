@@ -192,6 +192,29 @@ def test_a_full_disk_changes_nothing_and_leaves_nothing(
     assert files_in(store.path.parent) == ["mcp-state.json"]
 
 
+@pytest.mark.rule("S3")
+def test_the_content_is_synced_before_it_takes_its_place_and_the_folder_after(
+    store: JsonFileState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(store, partial(counted, "before"))
+    done: list[str] = []
+    sync, replace = os.fsync, os.replace
+
+    def noted_sync(descriptor: int) -> None:
+        is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        done.append("folder synced" if is_folder else "content synced")
+        sync(descriptor)
+
+    def noted_replace(source: Path, target: Path) -> None:
+        done.append("replaced")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", noted_sync)
+    monkeypatch.setattr(os, "replace", noted_replace)
+    write(store, named)
+    assert done == ["content synced", "replaced", "folder synced"]
+
+
 def test_a_folder_that_cannot_be_synced_leaves_the_outcome_open(
     store: JsonFileState, monkeypatch: pytest.MonkeyPatch
 ) -> None:

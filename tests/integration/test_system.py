@@ -47,9 +47,13 @@ def test_no_name_is_made_twice_and_each_is_well_formed(ids: Ids) -> None:
 @pytest.mark.rule("Y3")
 def test_secrets_differ_everywhere_from_each_other() -> None:
     ids = SystemIds()
-    kinds = (lambda: ids.token().value, lambda: ids.client_key().value, ids.invite_code)
-    for make in kinds:
-        columns = list(zip(*(make() for _ in range(MANY)), strict=True))
+    made: list[list[str]] = [
+        [ids.token().value for _ in range(MANY)],
+        [ids.client_key().value for _ in range(MANY)],
+        [ids.invite_code() for _ in range(MANY)],
+    ]
+    for texts in made:
+        columns = list(zip(*texts, strict=True))
         free = [column for column in columns[:-1] if set(column) != {"-"}]
 
         assert all(len(set(column)) >= 36 for column in free)
