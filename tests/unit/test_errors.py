@@ -1,4 +1,5 @@
 import inspect
+from collections.abc import Callable
 
 import pytest
 
@@ -37,8 +38,8 @@ def test_only_an_unknown_outcome_is_to_be_read_about_first() -> None:
 
 
 def _made(kind: type[LetAgentsError]) -> LetAgentsError:
-    names = [name for name in inspect.signature(kind.__init__).parameters if name != "self"]
+    make: Callable[..., LetAgentsError] = kind
+    names = inspect.signature(kind).parameters
     if "remedy" in names:
-        return kind("It happened.", remedy="Call this.")
-    values = ["worker_" + "0" * 32, "a room", "it was replaced"][: len(names)]
-    return kind(*values)
+        return make("It happened.", remedy="Call this.")
+    return make(*["worker_" + "0" * 32, "a room", "it was replaced"][: len(names)])

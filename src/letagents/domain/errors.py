@@ -1,7 +1,8 @@
 """Every error that a caller can meet: a stable code, what happened, and the call that helps.
 
 X1  An error says what happened and what to do next; its text holds no secret.
-X2  Refused and unknown are told apart: only an error whose `retry` is AFTER_READING may have taken effect.
+X2  Refused and unknown are told apart: only after an error whose `retry` is AFTER_READING may it
+    have taken effect.
 """
 
 import enum

@@ -1,4 +1,4 @@
-"""Logs, to standard error: plain lines for a person at a terminal, one JSON object a line otherwise."""
+"""Logs, to standard error: plain lines at a terminal, one JSON object a line otherwise."""
 
 import logging
 import sys

@@ -1,6 +1,7 @@
 """What the application asks about the place it runs in.
 
-Q1  Every answer comes within five seconds, and a question that cannot be answered has the answer None.
+Q1  Every answer comes within five seconds, and a question that cannot be answered has the answer
+    None.
 """
 
 from typing import Protocol
