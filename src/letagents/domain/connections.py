@@ -17,7 +17,6 @@ C9  A held secret is good while it is the stored one, and its session not ended 
 """
 
 import enum
-import hmac
 from datetime import datetime
 
 import attrs
@@ -207,7 +206,7 @@ def still_held(
     stored = _stored(state, place)
     if held is None or stored is None:
         raise NotConnected(worker_id, room_id, "this process has not connected it")
-    if not _same(held, stored.session_token):
+    if not fencing.same(held, stored.session_token):
         raise ConnectionReplaced(worker_id, room_id, "a newer process holds its connection now")
     if place.pending is not None:
         raise ConnectionReplaced(worker_id, room_id, "another registration of it is under way")
@@ -249,7 +248,7 @@ def _conflict(worker_id: WorkerId, room_id: RoomId, why: str) -> RegistrationCon
 
 def _answers(session: StoredSession, asked: Pending, worker_id: WorkerId, room_id: RoomId) -> bool:
     return (
-        _same(session.session_token, asked.connection_token)
+        fencing.same(session.session_token, asked.connection_token)
         and session.agent_instance_id == str(worker_id)
         and session.room_id == str(room_id)
     )
@@ -258,8 +257,4 @@ def _answers(session: StoredSession, asked: Pending, worker_id: WorkerId, room_i
 def _may_end(stored: StoredSession, token: Token | None) -> bool:
     if token is None:
         return stored.worker_id is None
-    return _same(token, stored.session_token)
-
-
-def _same(one: Token, other: Token) -> bool:
-    return hmac.compare_digest(fencing.digest(one), fencing.digest(other))
+    return fencing.same(token, stored.session_token)

@@ -64,6 +64,11 @@ def proves(token: Token, standing: Standing) -> bool:
     return hmac.compare_digest(digest(token), standing.token_digest)
 
 
+def same(one: Token, other: Token) -> bool:
+    """Whether two secrets are one, compared in constant time."""
+    return hmac.compare_digest(digest(one), digest(other))
+
+
 def refusal(fence: Fence, standing: Standing | None) -> Refusal | None:
     """Return why `fence` does not admit, or None if it does."""
     if standing is None or standing.session_id != fence.session_id:
