@@ -184,6 +184,7 @@ KNOWN_BETTER = [
     ("takes part", in_thread("thanks"), Known(takes_part=True), THREAD),
     ("11", in_thread("thanks", to=TO_ME, seen=(ME.actor_label,)), Known(takes_part=False), NOTHING),
     ("thread not known", in_thread("thanks", to=TO_ME), Known(), REPLY),
+    ("quoted in a thread", in_thread("thanks", to=TO_ME), Known(quoted=False), THREAD),
     ("no thread", said("thanks"), Known(takes_part=True), NOTHING),
 ]
 

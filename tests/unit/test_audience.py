@@ -244,6 +244,7 @@ def test_of_more_agents_the_recent_partner_hears_a_person() -> None:
     "message",
     [
         by(ALICES, "hello"),
+        attrs.evolve(by(ALICES, "hello"), source="browser"),
         Spoken(9, "Tess", "hello", None),
         by_person("hello", root=3),
         by_person("hello", to=Quoted("Tim", "browser")),

@@ -115,6 +115,7 @@ def test_several_leases_of_one_owner_have_a_sole_owner() -> None:
             None,
             True,
         ),
+        (Holder(actor_label="Oak"), "Oak", "emmy/oak", True),
         (Holder("emmy/oak", SessionId("s1")), "s1", None, True),
         (Holder("emmy/oak"), "Oak", None, False),
     ],

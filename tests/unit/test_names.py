@@ -68,6 +68,7 @@ def test_what_only_python_or_nobody_takes_for_a_blank_is_none(other: str) -> Non
 def test_only_ascii_letters_are_folded() -> None:
     assert names.sender_form("ABZ ÉΩİⒶ") == "abz ÉΩİⒶ"
     assert names.handle_form("@Emmy May/Ω_1.2:x-y!") == "emmymay/_1.2:x-y"
+    assert names.handle_form("İ\N{KELVIN SIGN}") == ""
 
 
 @pytest.mark.rule("N4")

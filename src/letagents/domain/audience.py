@@ -88,9 +88,8 @@ def _target(message: Spoken, roster: Roster) -> _Target | None:
     if quoted.agent_key is None:
         key = roster.speaker(quoted.sender) if quoted.source == AGENT else None
         return _Target(key) if key else None
-    if roster.has(quoted.session_id, quoted.agent_key):
-        return _Target(quoted.agent_key, quoted.session_id)
-    return _Target(quoted.agent_key) if quoted.agent_key in roster.agent_keys else None
+    is_there = roster.has(quoted.session_id, quoted.agent_key)
+    return _Target(quoted.agent_key, quoted.session_id if is_there else None)
 
 
 def _known(
@@ -120,13 +119,12 @@ def _acts_for_its_agent(
     target: _Target | None,
     leases: Collection[Holder],
 ) -> bool:
-    key = listener.agent_key
-    if target is not None and target.agent_key == key and target.session_id is not None:
+    if target is not None and target.agent_key == listener.agent_key and target.session_id:
         return target.session_id == listener.session_id
-    mine = [one for one in leases if one.agent_key in (None, key)]
-    holding = {one.session_id for one in mine if one.session_id}
-    if found.reason is Reason.TASK_OWNER and holding:
-        return holding == {listener.session_id}
+    if found.reason is Reason.TASK_OWNER and any(
+        lease.session_id == listener.session_id for lease in leases
+    ):
+        return True
     return roster.stands_for_its_agent(listener)
 
 
