@@ -266,6 +266,7 @@ def test_a_young_lock_of_another_program_is_waited_for(
     store: JsonFileState, lock: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lock.touch()
+    assert try_acquire(lock) is None
     monkeypatch.setattr(turns, "PAUSES", pauses(3, lock.unlink))
     write(store, named)
 
@@ -350,8 +351,10 @@ def test_what_a_dead_owner_left_half_written_is_removed(store: JsonFileState, lo
     assert left.exists()  # while nobody is known to have died it may be in use
 
     lock.write_bytes(b"letagents 4711\n")
+    waiting = store.path.with_name("mcp-state.json.lock.abcdefgh.tmp")
+    waiting.touch()  # of somebody who is about to make the lock
     write(store, partial(counted, "after"))
-    assert files_in(store.path.parent) == ["mcp-state.json"]
+    assert files_in(store.path.parent) == ["mcp-state.json", waiting.name]
 
 
 def test_of_two_who_find_the_same_dead_owner_one_gets_the_lock(lock: Path) -> None:
