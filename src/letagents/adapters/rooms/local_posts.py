@@ -14,8 +14,8 @@ from sqlalchemy import and_, bindparam, select
 from letagents.adapters.rooms import local_rows
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.rooms.writer import Outcome, Post
+from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS, moment, written
-from letagents.adapters.sql.units import Unit
 from letagents.domain import fencing, messages, rooms
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.fencing import Standing
@@ -127,18 +127,19 @@ def post_all(store: LocalStore, posts: Sequence[Post], clock: Clock) -> list[Out
 
     If the transaction breaks, each is done again alone: a key makes that harmless.
     """
-    outcomes: list[Outcome] = []
-    has_begun = False
+    begun: list[Unit] = []
+
+    def say_all(unit: Unit) -> list[Outcome]:
+        begun.append(unit)
+        now = clock.now()
+        return [_outcome(unit, post, now) for post in posts]
+
     try:
-        with store.writing() as unit:
-            has_begun = True
-            now = clock.now()
-            outcomes = [_outcome(unit, post, now) for post in posts]
+        return store.write(say_all)
     except Exception as error:  # noqa: BLE001  # whatever it is, it is the answer to each caller
-        if not has_begun or len(posts) == 1:
+        if not begun or len(posts) == 1:
             return [error] * len(posts)
         return [outcome for post in posts for outcome in post_all(store, [post], clock)]
-    return outcomes
 
 
 def _outcome(unit: Unit, post: Post, now: datetime) -> Outcome:

@@ -7,8 +7,8 @@ from sqlalchemy import bindparam, select, union
 
 from letagents.adapters.rooms import hearing, local_rows, local_seats
 from letagents.adapters.rooms.local_store import LocalStore
+from letagents.adapters.sql.database import Row, Unit
 from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS
-from letagents.adapters.sql.units import Row, Unit
 from letagents.domain import messages, rooms
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId, SessionId
@@ -66,7 +66,8 @@ _MY_THREADS = union(
 
 def read(store: LocalStore, room_id: RoomId, window: Window, viewer: Fence | None) -> Page:
     """Return the messages in `window`, oldest first, with whether each is for `viewer`."""
-    with store.reading() as unit:
+
+    def read(unit: Unit) -> Page:
         last = _last_number(unit, room_id)
         session = local_seats.admitted(unit, room_id, viewer).session if viewer else None
         page = _page(unit, room_id, window, last)
@@ -75,12 +76,17 @@ def read(store: LocalStore, room_id: RoomId, window: Window, viewer: Fence | Non
         heard = _labelled(unit, room_id, page.messages, hearing.listener(session))
         return Page(heard, page.more)
 
+    return store.read(read)
+
 
 def message(store: LocalStore, room_id: RoomId, message_id: MessageId) -> Message | None:
     """Return one message, or None if the room has no such."""
-    with store.reading() as unit:
+
+    def read(unit: Unit) -> Message | None:
         _last_number(unit, room_id)
         return local_rows.message_numbered(unit, room_id, message_id.number)
+
+    return store.read(read)
 
 
 def _last_number(unit: Unit, room_id: RoomId) -> int:

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, FromClause, and_, bindparam, select
 
+from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS, moment, written
-from letagents.adapters.sql.units import Unit
 from letagents.domain.fencing import Standing
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import Message, Quote

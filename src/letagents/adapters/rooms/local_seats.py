@@ -1,5 +1,6 @@
 """Rooms and the places in them: made, found, taken, ended, each in one transaction."""
 
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import and_, bindparam, select
@@ -7,8 +8,8 @@ from sqlalchemy import and_, bindparam, select
 from letagents.adapters.rooms import local_rows
 from letagents.adapters.rooms.local_rows import SeatRow
 from letagents.adapters.rooms.local_store import LocalStore
+from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.tables import ROOMS, SESSIONS, written
-from letagents.adapters.sql.units import Unit
 from letagents.domain import fencing, rooms, sessions
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
@@ -59,40 +60,40 @@ _CHANGE = (
 
 def create(store: LocalStore, ids: Ids, clock: Clock) -> Room:
     """Make a room that is entered by a new invite code."""
-    with store.writing() as unit:
+
+    def create(unit: Unit) -> Room:
         room_id = RoomId(ids.invite_code())
         while _found(unit, room_id) is not None:
             room_id = RoomId(ids.invite_code())
         return _make(unit, room_id, clock, code=str(room_id))
 
+    return store.write(create)
+
 
 def join(store: LocalStore, room_id: RoomId, clock: Clock, *, create: bool) -> Room:
     """Return the room, making it if it is not there and may be made."""
-    with store.reading() as unit:
-        found = _found(unit, room_id)
+    found = store.read(lambda unit: _found(unit, room_id))
     if found is not None:
         return found
     if not create:
         raise rooms.missing(room_id)
     rooms.check_may_be_made(room_id)
-    with store.writing() as unit:
-        return _found(unit, room_id) or _make(unit, room_id, clock)
+    return store.write(lambda unit: _found(unit, room_id) or _make(unit, room_id, clock))
 
 
 def known(store: LocalStore) -> tuple[Room, ...]:
     """Return the rooms, the latest active first."""
-    with store.reading() as unit:
-        return tuple(local_rows.room(row) for row in unit.rows(_ROOMS))
+    return tuple(local_rows.room(row) for row in store.read(lambda unit: unit.rows(_ROOMS)))
 
 
 def connect(
     store: LocalStore, room_id: RoomId, arrival: Arrival, ids: Ids, clock: Clock
 ) -> Connection:
     """Open a session or take it over."""
-    with store.writing() as unit:
-        if _found(unit, room_id) is None:
-            raise rooms.missing(room_id)
-        session_id = _session_id(unit, room_id, arrival, ids)
+
+    def connect(unit: Unit) -> Connection:
+        _check_there(unit, room_id)
+        session_id, now = _session_id(unit, room_id, arrival, ids), clock.now()
         before = _seat(unit, room_id, session_id)
         seat = sessions.arrive(
             arrival,
@@ -100,23 +101,27 @@ def connect(
             room_id=room_id,
             session_id=session_id,
             taken=_names_of_others(unit, room_id, arrival),
-            now=clock.now(),
+            now=now,
         )
         if seat is not before:
             unit.change(_OPEN if before is None else _CHANGE, local_rows.seat_facts(seat))
             if arrival.ends_earlier_sessions:
-                _end_others(unit, seat.session, clock)
+                _end_others(unit, seat.session, now)
         return seat.connection(arrival.token)
+
+    return store.write(connect)
 
 
 def disconnect(store: LocalStore, room_id: RoomId, fence: Fence, clock: Clock) -> Session:
     """End the session."""
-    with store.writing() as unit:
-        if _found(unit, room_id) is None:
-            raise rooms.missing(room_id)
+
+    def disconnect(unit: Unit) -> Session:
+        _check_there(unit, room_id)
         seat = sessions.ended(admitted(unit, room_id, fence), now=clock.now())
         unit.change(_CHANGE, local_rows.seat_facts(seat))
         return seat.session
+
+    return store.write(disconnect)
 
 
 def admitted(unit: Unit, room_id: RoomId, fence: Fence) -> Seat:
@@ -130,6 +135,11 @@ def admitted(unit: Unit, room_id: RoomId, fence: Fence) -> Seat:
     fencing.admit(fence, standing, worker=worker, room_id=room_id)
     assert seat is not None  # noqa: S101  # nobody is admitted to no seat
     return seat
+
+
+def _check_there(unit: Unit, room_id: RoomId) -> None:
+    if _found(unit, room_id) is None:
+        raise rooms.missing(room_id)
 
 
 def _found(unit: Unit, room_id: RoomId) -> Room | None:
@@ -168,7 +178,7 @@ def _names_of_others(unit: Unit, room_id: RoomId, arrival: Arrival) -> frozenset
     return frozenset(name for (name,) in rows)
 
 
-def _end_others(unit: Unit, session: Session, clock: Clock) -> None:
+def _end_others(unit: Unit, session: Session, now: datetime) -> None:
     others = unit.rows(
         _OTHERS,
         room_id=str(session.room_id),
@@ -176,5 +186,5 @@ def _end_others(unit: Unit, session: Session, clock: Clock) -> None:
         session_id=str(session.session_id),
     )
     for row in others:
-        ended = sessions.ended(SeatRow._make(row).seat(session.room_id), now=clock.now())
+        ended = sessions.ended(SeatRow._make(row).seat(session.room_id), now=now)
         unit.change(_CHANGE, local_rows.seat_facts(ended))

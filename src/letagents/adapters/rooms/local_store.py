@@ -2,52 +2,48 @@
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import attrs
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from letagents.adapters.sql import migrations
-from letagents.adapters.sql.engine import open_engine, place_of
+from letagents.adapters.sql.database import CommitFailed, Database, Unit
+from letagents.adapters.sql.engine import place_of
 from letagents.adapters.sql.migrations import NewerSchema
-from letagents.adapters.sql.units import CommitFailed, Unit, Units
 from letagents.domain.errors import OutcomeUnknown, RoomsUnavailable
 
+T = TypeVar("T")
 
-@attrs.define
+
+@attrs.define(eq=False)
 class LocalStore:
-    """Gives units of work on the database. Any thread may use it."""
+    """Does work in transactions on the database. Any thread may use it."""
 
-    engine: Engine
-    _units: Units = attrs.field(init=False)
+    _database: Database
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _is_prepared: bool = False
 
-    def __attrs_post_init__(self) -> None:
-        self._units = Units(self.engine)
-
     @classmethod
-    def at(cls, place: "Engine | Path | str") -> "LocalStore":
+    def at(cls, place: Engine | Path | str) -> "LocalStore":
         """Return the store at a path or URL, or over an engine."""
-        return cls(place if isinstance(place, Engine) else open_engine(place))
+        return cls(Database.of(place) if isinstance(place, Engine) else Database.at(place))
 
-    @contextlib.contextmanager
-    def reading(self) -> Iterator[Unit]:
-        """Open a unit that sees one state of the database throughout.
+    def read(self, work: Callable[[Unit], T]) -> T:
+        """Return what `work` finds, in a transaction that sees one state throughout.
 
         Raises:
             RoomsUnavailable: the database cannot be used.
         """
         with self._translated():
             self._prepare()
-            with self._units.reading() as unit:
-                yield unit
+            return self._database.read(work)
 
-    @contextlib.contextmanager
-    def writing(self) -> Iterator[Unit]:
-        """Open a unit that holds the write lock from its beginning; commit it at its end.
+    def write(self, work: Callable[[Unit], T]) -> T:
+        """Return what `work` returns once what it did is committed; nothing is kept if it raises.
 
         Raises:
             RoomsUnavailable: the database cannot be used, and nothing was changed.
@@ -55,20 +51,19 @@ class LocalStore:
         """
         with self._translated():
             self._prepare()
-            with self._units.writing() as unit:
-                yield unit
+            return self._database.write(work)
 
     def _prepare(self) -> None:
         if self._is_prepared:
             return
         with self._lock:
             if not self._is_prepared:
-                migrations.prepare(self.engine)
+                migrations.prepare(self._database)
                 self._is_prepared = True
 
     @contextlib.contextmanager
     def _translated(self) -> Iterator[None]:
-        place = place_of(self.engine)
+        place = place_of(self._database.engine)
         try:
             yield
         except CommitFailed as error:
@@ -82,8 +77,8 @@ class LocalStore:
                 f"The rooms in {place} were made by a newer letagents: {error}.",
                 remedy="Upgrade letagents, or set LETAGENTS_ROOMS_DB to another file.",
             ) from error
-        except (self.engine.dialect.loaded_dbapi.Error, SQLAlchemyError, OSError) as error:
-            if isinstance(error, self.engine.dialect.loaded_dbapi.ProgrammingError):
+        except (self._database.errors, SQLAlchemyError, OSError) as error:
+            if type(error).__name__ == "ProgrammingError":
                 raise  # our own mistake, not the place's
             raise RoomsUnavailable(
                 f"The rooms in {place} cannot be used: {_in_short(error)}.",
@@ -93,7 +88,7 @@ class LocalStore:
 
     def close(self) -> None:
         """Close all connections to the database."""
-        self.engine.dispose()
+        self._database.close()
 
 
 def _in_short(error: BaseException) -> str:

@@ -104,7 +104,8 @@ class Writer:
     def _run(self) -> None:
         while (turns := self._next()) is not None:
             for are_posts, group in groupby(turns, key=lambda turn: turn.is_post):
-                _tell(self._said(list(group)) if are_posts else map(_done, group))
+                together = list(group)
+                _tell(self._said(together) if are_posts else map(_done, together))
 
     def _next(self) -> list[_Turn] | None:
         """Return the turns that have come by now, or None if there will be no more."""

@@ -38,6 +38,13 @@ def is_sqlite(engine: Engine) -> bool:
     return engine.dialect.name == "sqlite"
 
 
+def file_of(engine: Engine) -> Path | None:
+    """Return the file that the database is, or None if it is none."""
+    place = engine.url.database
+    is_file = is_sqlite(engine) and place and not place.startswith((":", "file:"))
+    return Path(str(place)) if is_file else None
+
+
 def place_of(engine: Engine) -> str:
     """Return where the database is, in a form without a password."""
     if is_sqlite(engine):

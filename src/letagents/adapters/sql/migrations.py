@@ -1,11 +1,11 @@
 """The form of the database: made when there is none, refused when it is newer than we know."""
 
-from sqlalchemy import Engine
+from sqlalchemy import Dialect
 from sqlalchemy.schema import CreateIndex, CreateTable
 
+from letagents.adapters.sql.database import Database, Unit
 from letagents.adapters.sql.engine import is_sqlite
 from letagents.adapters.sql.tables import METADATA
-from letagents.adapters.sql.units import Unit, Units
 
 VERSION = 1
 
@@ -17,24 +17,17 @@ class NewerSchema(Exception):
         super().__init__(f"its form is number {found}, and this program knows up to {VERSION}")
 
 
-def prepare(engine: Engine) -> None:
+def prepare(database: Database) -> None:
     """Make the tables if they are not there. Many processes may do this at once.
 
     Raises:
         NewerSchema: the database is of a form that this program does not know.
     """
-    if not is_sqlite(engine):
-        METADATA.create_all(engine)
+    if not is_sqlite(database.engine):
+        METADATA.create_all(database.engine)
         return
-    units = Units(engine)
-    with units.reading() as unit:
-        found = _version(unit)
-    if found == 0:
-        with units.writing() as unit:
-            found = _version(unit)
-            if found == 0:
-                _create(unit, engine)
-                found = VERSION
+    dialect = database.engine.dialect
+    found = database.read(_version) or database.write(lambda unit: _made(unit, dialect))
     if found > VERSION:
         raise NewerSchema(found)
 
@@ -45,9 +38,13 @@ def _version(unit: Unit) -> int:
     return version
 
 
-def _create(unit: Unit, engine: Engine) -> None:
+def _made(unit: Unit, dialect: Dialect) -> int:
+    """Make the tables, unless somebody did since; return the number of the form."""
+    if found := _version(unit):
+        return found
     for table in METADATA.sorted_tables:
-        unit.cursor.execute(str(CreateTable(table).compile(dialect=engine.dialect)))
+        unit.cursor.execute(str(CreateTable(table).compile(dialect=dialect)))
         for index in sorted(table.indexes, key=lambda one: str(one.name)):
-            unit.cursor.execute(str(CreateIndex(index).compile(dialect=engine.dialect)))
+            unit.cursor.execute(str(CreateIndex(index).compile(dialect=dialect)))
     unit.cursor.execute(f"PRAGMA user_version = {VERSION}")
+    return VERSION

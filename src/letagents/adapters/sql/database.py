@@ -1,0 +1,186 @@
+"""Transactions: units of work on the driver's own cursor, with statements that Core wrote.
+
+Statements are built once with SQLAlchemy Core and compiled once for the engine's dialect. They run
+on the driver's cursor because running them through Core was measured at twice the cost of all the
+rest of a small transaction, its sync included. So they take and give plain numbers and texts.
+"""
+
+import contextlib
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import attrs
+from sqlalchemy import Dialect, Engine, Executable
+from sqlalchemy.pool import PoolProxiedConnection
+
+from letagents.adapters.sql import sqlite_library
+from letagents.adapters.sql.checkpoints import Checkpoints
+from letagents.adapters.sql.engine import file_of, is_sqlite, open_engine
+from letagents.adapters.sql.sqlite_library import SqliteLibrary
+from letagents.adapters.sql.turnstile import Turnstile
+
+if TYPE_CHECKING:
+    from sqlalchemy.sql import ClauseElement
+    from sqlalchemy.sql.compiler import SQLCompiler
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+
+
+class CommitFailed(Exception):
+    """The database broke in a commit, so that what became of the transaction is not known."""
+
+
+_NOT_COMMITTED = frozenset({"SQLITE_BUSY", "SQLITE_FULL"})
+"""Failures after which SQLite has taken nothing of the transaction."""
+
+
+@attrs.frozen
+class _Text:
+    """A statement as the driver takes it; `constants` are values that were built into it."""
+
+    sql: str
+    constants: Mapping[str, object]
+
+
+@attrs.define
+class Texts:
+    """The texts of statements, compiled when first used; a statement is known by its identity."""
+
+    _dialect: Dialect
+    _compiled: dict[int, _Text] = attrs.field(factory=dict)
+
+    def run(self, cursor: Any, statement: Executable, facts: Mapping[str, object]) -> None:
+        """Run `statement` on the driver's `cursor`."""
+        text = self._compiled.get(id(statement)) or self._compile(statement)
+        cursor.execute(text.sql, {**text.constants, **facts} if text.constants else facts)
+
+    def _compile(self, statement: Executable) -> _Text:
+        compiled = cast("ClauseElement", statement).compile(dialect=self._dialect)
+        binds = cast("SQLCompiler", compiled).bind_names
+        constants = {name: bind.value for bind, name in binds.items() if not bind.required}
+        text = _Text(str(compiled), constants)
+        self._compiled[id(statement)] = text
+        return text
+
+
+@attrs.frozen
+class Unit:
+    """One transaction under way."""
+
+    cursor: Any
+    _texts: Texts
+
+    def rows(self, statement: Executable, **facts: object) -> list[Row]:
+        """Return all that `statement` finds."""
+        self._texts.run(self.cursor, statement, facts)
+        found: list[Row] = self.cursor.fetchall()
+        return found
+
+    def row(self, statement: Executable, **facts: object) -> Row | None:
+        """Return the one row that `statement` finds, or None."""
+        found = self.rows(statement, **facts)
+        return found[0] if found else None
+
+    def change(self, statement: Executable, facts: Mapping[str, object]) -> None:
+        """Run `statement`, which changes something."""
+        self._texts.run(self.cursor, statement, facts)
+
+
+@attrs.define(eq=False)
+class Database:
+    """A database, whose transactions are given as work to be done in one. Any thread may use it."""
+
+    engine: Engine
+    _turnstile: Turnstile | None = None
+    _checkpoints: Checkpoints | None = None
+    _texts: Texts = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._texts = Texts(self.engine.dialect)
+
+    @classmethod
+    def at(cls, place: Path | str, library: SqliteLibrary | None = None) -> "Database":
+        """Return the database in the SQLite file at `place`, or at the SQLAlchemy URL it is."""
+        library = library or sqlite_library.library()
+        return cls.of(open_engine(place, library=library), library)
+
+    @classmethod
+    def of(cls, engine: Engine, library: SqliteLibrary | None = None) -> "Database":
+        """Return the database behind `engine`, which was opened with that `library`."""
+        library = library or sqlite_library.library()
+        file = file_of(engine)
+        if file is None:
+            return cls(engine)
+        return cls(
+            engine,
+            Turnstile(file.with_name(f"{file.name}-turn")),
+            Checkpoints(file) if library.checkpoints_apart else None,
+        )
+
+    def read(self, work: Callable[[Unit], T]) -> T:
+        """Return what `work` finds, in a transaction that sees one state throughout."""
+        with self._connected() as connection:
+            return self._done(connection, "BEGIN", work)
+
+    def write(self, work: Callable[[Unit], T]) -> T:
+        """Return what `work` returns once what it did is committed.
+
+        Its transaction holds the write lock from its beginning. Nothing is kept if it raises.
+
+        Raises:
+            CommitFailed: whether it was kept is not known.
+        """
+        with self._connected() as connection:
+            done = self._in_turn(lambda: self._done(connection, "BEGIN IMMEDIATE", work))
+            self._tidy(connection)
+            return done
+
+    def close(self) -> None:
+        """Close all connections, and give up the files beside the database."""
+        self.engine.dispose()
+        if self._turnstile:
+            self._turnstile.close()
+        if self._checkpoints:
+            self._checkpoints.close()
+
+    def _connected(self) -> AbstractContextManager[PoolProxiedConnection]:
+        # Returned to the pool, a connection rolls back whatever was not committed.
+        return contextlib.closing(self.engine.raw_connection())
+
+    def _in_turn(self, work: Callable[[], T]) -> T:
+        return self._turnstile.passed(work) if self._turnstile else work()
+
+    def _done(self, connection: PoolProxiedConnection, begin: str, work: Callable[[Unit], T]) -> T:
+        cursor = connection.cursor()
+        if is_sqlite(self.engine):
+            cursor.execute(begin)
+        try:
+            done = work(Unit(cursor, self._texts))
+        except BaseException:
+            connection.rollback()
+            raise
+        self._commit(connection)
+        return done
+
+    def _commit(self, connection: PoolProxiedConnection) -> None:
+        try:
+            connection.commit()
+        except self.errors as error:
+            if getattr(error, "sqlite_errorname", None) in _NOT_COMMITTED:
+                raise
+            raise CommitFailed(str(error)) from error
+
+    def _tidy(self, connection: PoolProxiedConnection) -> None:
+        """Let a checkpoint be done if it is due; if it fails, what was written stays written."""
+        if self._checkpoints is not None:
+            with contextlib.suppress(self.errors, OSError):
+                self._checkpoints.after_commit(connection.dbapi_connection)
+
+    @property
+    def errors(self) -> type[Exception]:
+        """The base of the driver's errors."""
+        error: type[Exception] = self.engine.dialect.loaded_dbapi.Error
+        return error
