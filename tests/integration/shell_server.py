@@ -55,12 +55,15 @@ async def freed(
     return {"freed": session.freed}
 
 
+CHILD = "import os, stat; print('a stray child on null', stat.S_ISCHR(os.fstat(0).st_mode))"
+
+
 async def chatter(
     _session: Session, _arguments: Mapping[str, object], _progress: Progress
 ) -> dict[str, object]:
     print("a stray print")
     os.write(1, b"a stray write\n")
-    subprocess.run([sys.executable, "-c", "print('a stray child'); input()"], check=False)
+    subprocess.run([sys.executable, "-c", CHILD], check=False)
     return {}
 
 
@@ -100,6 +103,7 @@ async def steps(
     _session: Session, _arguments: Mapping[str, object], progress: Progress
 ) -> dict[str, object]:
     await progress(1, 2, "half way")
+    await asyncio.to_thread(int)
     return {}
 
 

@@ -37,12 +37,30 @@ HELLO = {
 }
 
 
+ONE_CALL = [
+    {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO},
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "steps"}},
+]
+SCRIPT = b"".join(json.dumps(message).encode() + b"\n" for message in ONE_CALL)
+
+
+def answered(output: bytes) -> set[object]:
+    """Return the ids of the requests that `output` brings results for."""
+    messages = [json.loads(line) for line in output.splitlines()]
+    return {message["id"] for message in messages if "result" in message}
+
+
+def popen(command: Sequence[str], pipesize: int = -1) -> "subprocess.Popen[bytes]":
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, pipesize=pipesize)
+
+
 class Wire:
     """A server's process, seen line by line. Every line that it writes must be a message."""
 
     def __init__(self, era: str, command: Sequence[str]) -> None:
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
+        self.process = popen(command)
         assert self.process.stdout is not None
         assert self.process.stderr is not None
         self.meta: dict[str, object] = ENVELOPE if era == ERAS[1] else {}
@@ -276,9 +294,8 @@ def test_stray_output_of_a_tool_stays_off_the_wire(own: Wire) -> None:
 
     assert own.rest() == []
     said = own.said()
-    for stray in ("a stray print", "a stray write", "a stray child"):
+    for stray in ("a stray print", "a stray write", "a stray child on null True"):
         assert stray in said
-    assert "EOFError" in said, "a child must not read the client's messages"
 
 
 def test_a_text_of_ten_megabytes_arrives(wire: Wire) -> None:
@@ -337,24 +354,28 @@ def test_a_line_beyond_the_limit_is_refused_for_its_request(wire: Wire) -> None:
     assert wire.result("echo", text="still here")["isError"] is False
 
 
+def test_an_answer_that_nobody_reads_yet_is_not_lost_when_the_input_ends() -> None:
+    text = "x" * 25_000  # more than the pipe holds, less than the server waits for
+    with popen(COMMAND, pipesize=4096) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        call = {"name": "echo", "arguments": {"text": text}}
+        ask = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
+        process.stdin.write(SCRIPT + json.dumps(ask).encode() + b"\n")
+        process.stdin.close()
+        assert process.stderr.readline() == b"closed, 0 freed\n"
+
+        assert answered(process.stdout.read()) == {0, 1, 2}
+
+
 # --- other things than pipes ---------------------------------------------------------------------
-
-ONE_CALL = [
-    {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO},
-    {"jsonrpc": "2.0", "method": "notifications/initialized"},
-    {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "freed"}},
-]
-SCRIPT = b"".join(json.dumps(message).encode() + b"\n" for message in ONE_CALL)
-
-
-def ids(output: bytes) -> list[object]:
-    return [json.loads(line)["id"] for line in output.splitlines()]
 
 
 def test_a_script_in_a_pipe_is_answered_whole() -> None:
     ran = subprocess.run(COMMAND, input=SCRIPT, capture_output=True, timeout=PATIENCE, check=True)
 
-    assert ids(ran.stdout) == [0, 1]
+    assert answered(ran.stdout) == {0, 1}
 
 
 def test_a_script_in_a_file_is_answered_whole_into_a_file(tmp_path: Path) -> None:
@@ -362,7 +383,7 @@ def test_a_script_in_a_file_is_answered_whole_into_a_file(tmp_path: Path) -> Non
     with (tmp_path / "in").open("rb") as given, (tmp_path / "out").open("wb") as taken:
         subprocess.run(COMMAND, stdin=given, stdout=taken, timeout=PATIENCE, check=True)
 
-    assert ids((tmp_path / "out").read_bytes()) == [0, 1]
+    assert answered((tmp_path / "out").read_bytes()) == {0, 1}
 
 
 @posix
@@ -375,10 +396,10 @@ def test_one_socket_may_be_both_standard_input_and_output() -> None:
         with ours.makefile("rb") as answers:
             for message in ONE_CALL:
                 ours.sendall(json.dumps(message).encode() + b"\n")
-            answered = ids(answers.readline() + answers.readline())
+            got = answered(answers.readline() + answers.readline())
         ours.shutdown(socket.SHUT_WR)
 
-        assert answered == [0, 1]
+        assert got == {0, 1}
         assert process.wait(PATIENCE) == 0
 
 
@@ -388,7 +409,7 @@ def test_a_process_that_is_started_with_closed_streams_leaves_in_order(closed: s
     shell = ["sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND]
     ran = subprocess.run(shell, check=True, input=SCRIPT, capture_output=True, timeout=PATIENCE)
 
-    assert ids(ran.stdout) == ([0, 1] if closed == "2>&-" else [])
+    assert answered(ran.stdout) == ({0, 1} if closed == "2>&-" else set())
 
 
 # --- how the process ends ------------------------------------------------------------------------

@@ -67,6 +67,15 @@ def test_good_values_arrive_as_they_are() -> None:
     assert read(ALL, good) == good
 
 
+def test_the_limits_themselves_are_allowed() -> None:
+    for good in ({"text": "x" * 10}, {"room_id": "ab"}, {"room_id": "abcde"}, {"limit": 500}):
+        assert read(ALL, {"text": "hi", **good}) == {"text": "hi", **good}
+
+
+def test_a_pattern_is_looked_for_anywhere_as_a_schema_does() -> None:
+    assert read((Parameter("a", "string", pattern="b"),), {"a": "abc"}) == {"a": "abc"}
+
+
 def test_null_means_that_an_optional_value_was_left_out() -> None:
     assert read(ALL, {"text": "hi", "limit": None, "room_id": None}) == {"text": "hi"}
 

@@ -106,9 +106,8 @@ def _done(result: dict[str, object]) -> Result:
 
 
 def _compact(result: dict[str, object]) -> str:
-    """Return `result` as JSON without spaces; what UTF-8 cannot hold becomes a question mark."""
+    """Return `result` as JSON without spaces."""
     try:
         return orjson.dumps(result).decode()
-    except orjson.JSONEncodeError:
-        text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
-        return text.encode("utf-8", "replace").decode()
+    except orjson.JSONEncodeError:  # a huge number, or what UTF-8 cannot hold: the framing's matter
+        return json.dumps(result, ensure_ascii=False, separators=(",", ":"))
