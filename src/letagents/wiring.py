@@ -4,6 +4,7 @@ import logging
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -12,11 +13,16 @@ from letagents.adapters.system import SystemClock, SystemIds
 from letagents.application.client import LetAgents
 from letagents.domain.errors import NotAvailable
 from letagents.ports.clock import Clock
+from letagents.ports.health import Finding
 from letagents.ports.ids import Ids
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.state import StateStore
 from letagents.ports.surroundings import Surroundings
 from letagents.settings import Settings
+
+if TYPE_CHECKING:
+    from letagents.adapters.state.json_file import JsonFileState
+    from letagents.adapters.state.sqlite import SqliteState
 
 
 @asynccontextmanager
@@ -52,7 +58,7 @@ async def open_letagents(
         )
 
 
-def _state(settings: Settings) -> StateStore:
+def _state(settings: Settings) -> "JsonFileState | SqliteState":
     if settings.state == "sqlite":
         from letagents.adapters.state.sqlite import SqliteState
 
@@ -83,3 +89,30 @@ def _quiet_by_default() -> None:
             wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
             logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         )
+
+
+def _no_hosted_rooms(settings: Settings) -> NotAvailable | None:
+    if settings.api_url is None or settings.chat_storage == "local":
+        return None
+    return NotAvailable(
+        "LETAGENTS_API_URL is set, and this version has no hosted rooms yet.",
+        remedy="Unset it, or set LETAGENTS_CHAT_STORAGE=local, to use this machine's rooms.",
+    )
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    """Return what is to be said of the places that `settings` name; nothing is opened for long."""
+    from anyio import to_thread
+
+    from letagents.adapters import folders
+    from letagents.adapters.rooms import health as rooms_health
+    from letagents.adapters.state import health as state_health
+
+    refused = _no_hosted_rooms(settings)
+    return [
+        *folders.examine("home", settings.home),
+        *folders.openness("home", settings.run_dir),
+        *await state_health.examine(_state(settings)),
+        *await to_thread.run_sync(rooms_health.examine, settings.rooms_db),
+        *([Finding("hosted rooms", refused.happened, refused.remedy)] if refused else []),
+    ]
