@@ -5,7 +5,6 @@ transaction which writes takes the write lock when it begins: what it reads firs
 when it writes, and no two of them can end in a deadlock.
 """
 
-import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import URL
 
+from letagents.adapters import private
 from letagents.adapters.sql import sqlite_library
 from letagents.adapters.sql.sqlite_library import SqliteLibrary
 
@@ -65,21 +65,13 @@ def _sqlite_engine(place: Path | str, library: SqliteLibrary) -> Engine:
 
     @event.listens_for(engine, "do_connect")
     def prepare_the_place(_dialect: object, _record: object, arguments: Any, _options: Any) -> None:
-        _make_private(Path(arguments[0]))
+        private.make_file(Path(arguments[0]))
 
     @event.listens_for(engine, "connect")
     def set_it_up(connection: Any, _record: object) -> None:
         _set_up(connection, library)
 
     return engine
-
-
-def _make_private(file: Path) -> None:
-    """Make the file and its directory, if they are not there, readable by their owner alone."""
-    if file.exists():
-        return
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
 
 
 def _set_up(connection: Any, library: SqliteLibrary) -> None:

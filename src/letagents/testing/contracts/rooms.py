@@ -16,6 +16,7 @@ import anyio
 import attrs
 import pytest
 
+from letagents.domain.activation import Decision, Reason
 from letagents.domain.errors import (
     ConnectionLost,
     ConnectionReplaced,
@@ -29,7 +30,7 @@ from letagents.domain.errors import (
 )
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import ClientKey, MessageId, RoomId, SessionId, Token, WorkerId
-from letagents.domain.messages import After, Before, Draft, Latest, Message, Page
+from letagents.domain.messages import After, Before, Draft, Latest, Message, Page, Window
 from letagents.domain.sessions import Arrival, Connection, Predecessor, SessionKind
 from letagents.ports.rooms import RoomTransport
 from letagents.testing.determinism import ManualClock
@@ -74,6 +75,17 @@ def person(token: int = 900) -> Arrival:
         worker_id=None,
         instance_id="terminal",
         kind=SessionKind.PERSON,
+    )
+
+
+def passing_chat(token: int, *, name: str = "Guest") -> Arrival:
+    """Return how a chat without a lasting handle arrives; all of them are one agent."""
+    return attrs.evolve(
+        arrival(8, token),
+        agent_key="guest/chat",
+        display_name=name,
+        worker_id=None,
+        instance_id="process-1",
     )
 
 
@@ -306,6 +318,68 @@ class RoomTransportContract:
 
         with pytest.raises(NotConnected):
             await rooms.post(other, draft("hello"), ada.fence)
+
+    @pytest.mark.rule("E4")
+    async def test_a_name_that_another_ever_had_is_not_given_again(
+        self, rooms: RoomTransport, ada: Connection
+    ) -> None:
+        await rooms.disconnect(ROOM, ada.fence)
+        alike = attrs.evolve(arrival(BOB, 2), display_name="WORKER 1")
+        bob = await rooms.connect(ROOM, alike)
+
+        assert bob.session.display_name not in (ada.session.display_name, alike.display_name)
+        assert bob.session.base_name == alike.display_name
+        assert bob.session.actor_label.startswith(f"{bob.session.display_name} | ")
+        assert await rooms.connect(ROOM, alike) == bob
+
+    @pytest.mark.rule("E4")
+    async def test_a_name_is_free_in_another_room(
+        self, rooms: RoomTransport, ada: Connection
+    ) -> None:
+        other = (await rooms.join(RoomId("other"))).room_id
+        bob = await rooms.connect(
+            other, attrs.evolve(arrival(BOB, 2), display_name=ada.session.display_name)
+        )
+
+        assert bob.session.display_name == ada.session.display_name
+
+    @pytest.mark.rule("E6")
+    async def test_a_passing_chat_gets_a_new_session_and_ends_its_earlier_one(
+        self, rooms: RoomTransport, ada: Connection
+    ) -> None:
+        first = await rooms.connect(ROOM, passing_chat(1_001))
+        second = await rooms.connect(ROOM, passing_chat(1_002))
+
+        assert first.session.session_id != second.session.session_id
+        assert second.session.display_name == first.session.display_name == "Guest"
+        assert second.fence.generation == 1
+        with pytest.raises(SessionEnded):
+            await rooms.post(ROOM, draft("from the old chat"), first.fence)
+        assert (await rooms.post(ROOM, draft("from the new"), second.fence)).id == cursor(1)
+        assert (await rooms.post(ROOM, draft("from another"), ada.fence)).id == cursor(2)
+
+    @pytest.mark.rule("R2", "E2")
+    async def test_a_passing_chat_that_asks_again_gets_the_same_session(
+        self, rooms: RoomTransport, elsewhere: RoomTransport, ada: Connection
+    ) -> None:
+        first = await rooms.connect(ROOM, passing_chat(1_001))
+
+        assert await elsewhere.connect(ROOM, passing_chat(1_001)) == first
+
+    async def test_a_person_speaks_under_the_bare_name_and_ends_nobody(
+        self, rooms: RoomTransport, ada: Connection
+    ) -> None:
+        first = await rooms.connect(ROOM, person(901))
+        await rooms.connect(ROOM, person(902))
+        said = await rooms.post(ROOM, draft("hello"), first.fence)
+        reply = await rooms.post(ROOM, draft("hello Ada", reply_to=said), ada.fence)
+
+        assert (said.sender, said.source, said.agent_key) == ("Ada", "browser", None)
+        assert said.session_id == first.session.session_id
+        assert reply.reply_to is not None
+        assert (reply.reply_to.source, reply.reply_to.agent_key) == ("browser", None)
+        assert await rooms.message(ROOM, said.id) == said
+        assert await rooms.message(ROOM, reply.id) == reply
 
     # --- saying ---------------------------------------------------------------------------------
 
@@ -650,3 +724,99 @@ class RoomTransportContract:
 
         await rooms.post(ROOM, draft("hello"), ada.fence)
         assert texts(await rooms.wait(ROOM, After(), timeout=SOON)) == ["hello"]
+
+    # --- for whom a message is --------------------------------------------------------------------
+
+    async def test_without_a_viewer_nothing_is_said_of_whom_a_message_is_for(
+        self, rooms: RoomTransport, ada: Connection
+    ) -> None:
+        await rooms.post(ROOM, draft("hello @everyone"), ada.fence)
+
+        assert (await rooms.read(ROOM, Latest())).messages[0].activation is None
+
+    @pytest.mark.rule("A3", "A4")
+    async def test_a_viewer_is_told_what_is_for_them(
+        self, rooms: RoomTransport, ada: Connection, bob: Connection
+    ) -> None:
+        mention = await rooms.post(ROOM, draft("@Worker2 please"), ada.fence)
+        await rooms.post(ROOM, draft("yes", reply_to=mention), bob.fence)
+        await rooms.post(ROOM, draft("hello @everyone"), ada.fence)
+        await rooms.post(ROOM, draft("thinking aloud"), ada.fence)
+
+        assert await self.labels(rooms, ada) == [
+            (Decision.SILENT, Reason.SELF_MESSAGE),
+            (Decision.ACTIVATE, Reason.REPLY_TARGET),
+            (Decision.SILENT, Reason.SELF_MESSAGE),
+            (Decision.SILENT, Reason.SELF_MESSAGE),
+        ]
+        assert await self.labels(rooms, bob) == [
+            (Decision.ACTIVATE, Reason.EXPLICIT_MENTION),
+            (Decision.SILENT, Reason.SELF_MESSAGE),
+            (Decision.ACTIVATE, Reason.BROADCAST),
+            (Decision.SILENT, Reason.UNADDRESSED),
+        ]
+
+    @pytest.mark.rule("A4")
+    async def test_who_began_a_thread_or_spoke_in_it_takes_part_in_it(
+        self, rooms: RoomTransport, ada: Connection, bob: Connection
+    ) -> None:
+        carl = await rooms.connect(ROOM, arrival(3, 3))
+        root = await rooms.post(ROOM, draft("root"), ada.fence)
+        await rooms.post(ROOM, draft("first", thread=root), bob.fence)
+        await rooms.post(ROOM, draft("second", thread=root), carl.fence)
+        last = After(cursor(2))
+
+        takes_part = (Decision.ACTIVATE, Reason.THREAD_PARTICIPANT)
+        assert await self.labels(rooms, ada, last) == [takes_part]
+        assert await self.labels(rooms, bob, last) == [takes_part]
+        dora = await rooms.connect(ROOM, arrival(4, 4))
+        assert await self.labels(rooms, dora, last) == [(Decision.SILENT, Reason.UNADDRESSED)]
+
+    async def test_whoever_has_left_is_not_mentioned(
+        self, rooms: RoomTransport, ada: Connection, bob: Connection
+    ) -> None:
+        alike = attrs.evolve(arrival(3, 3), display_name="Worker2b")
+        carl = await rooms.connect(ROOM, alike)
+        await rooms.post(ROOM, draft("@Worker2b please"), ada.fence)
+        assert (await self.labels(rooms, carl))[0] == (Decision.ACTIVATE, Reason.EXPLICIT_MENTION)
+
+        await rooms.disconnect(ROOM, carl.fence)
+        assert (await self.labels(rooms, bob))[0] == (
+            Decision.SILENT,
+            Reason.EXPLICIT_OTHER_MENTION,
+        )
+
+    @pytest.mark.rule("A45")
+    async def test_a_person_is_heard_by_the_agent_they_last_talked_with(
+        self, rooms: RoomTransport, ada: Connection, bob: Connection, clock: ManualClock
+    ) -> None:
+        human = await rooms.connect(ROOM, person())
+        await rooms.post(ROOM, draft("good morning"), human.fence)
+        small = (Decision.ACTIVATE, Reason.SMALL_ROOM)
+        assert await self.labels(rooms, ada) == await self.labels(rooms, bob) == [small]
+
+        carl = await rooms.connect(ROOM, arrival(3, 3))
+        await rooms.post(ROOM, draft("@Worker2 how is it going"), human.fence)
+        await rooms.post(ROOM, draft("well enough"), bob.fence)
+        await rooms.post(ROOM, draft("and the tests"), human.fence)
+        window = Latest(limit=1)
+        assert await self.labels(rooms, bob, window) == [
+            (Decision.ACTIVATE, Reason.RECENT_CONVERSATION)
+        ]
+        assert await self.labels(rooms, carl, window) == [(Decision.SILENT, Reason.UNADDRESSED)]
+
+    async def test_only_workers_are_told_whom_a_message_is_for(
+        self, rooms: RoomTransport, ada: Connection
+    ) -> None:
+        human = await rooms.connect(ROOM, person())
+        await rooms.post(ROOM, draft("hello @everyone"), ada.fence)
+
+        page = await rooms.read(ROOM, Latest(), human.fence)
+        assert page.messages[0].activation is None
+
+    async def labels(
+        self, rooms: RoomTransport, viewer: Connection, window: Window | None = None
+    ) -> list[tuple[Decision, Reason]]:
+        page = await rooms.read(ROOM, window or After(), viewer.fence)
+        told = [message.activation for message in page.messages]
+        return [(one.decision, one.reason) for one in told if one is not None]
