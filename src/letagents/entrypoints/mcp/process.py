@@ -31,7 +31,8 @@ class Service(Generic[S]):
     """What is served: tools that act on one session, which is opened once and closed at the end.
 
     Opening the session has to be quick: the client waits for it. `extend` may add handlers, such
-    as those of prompts and resources, to the finished server.
+    as those of prompts and resources, to the finished server. `told` hears before each call what
+    the client's program is called.
     """
 
     tools: Sequence[Tool[S]]
@@ -39,6 +40,7 @@ class Service(Generic[S]):
     version: str
     name: str = "letagents"
     instructions: str | None = None
+    told: Callable[[S, str | None], None] | None = None
     extend: "Callable[[Server[Any], S], None]" = _nothing_more
 
 
@@ -97,6 +99,7 @@ async def run_stdio(service: Service[S], lifetime: Lifetime) -> None:
             name=service.name,
             version=service.version,
             instructions=service.instructions,
+            told=service.told,
         )
         service.extend(server, session)
         async with anyio.create_task_group() as tasks:

@@ -1,7 +1,7 @@
 """A table of tools as an MCP server, in both eras of the protocol."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import orjson
@@ -31,10 +31,12 @@ def build_server(
     name: str = "letagents",
     version: str,
     instructions: str | None = None,
+    told: Callable[[S, str | None], None] | None = None,
 ) -> Server[Any]:
     """Return a server of `tools`, each of which acts on `session`.
 
-    Prompts and resources are added to it with its own `add_request_handler`; what it says of its
+    Before each call, `told` hears what the client's program says that it is called. Prompts and
+    resources are added with the server's own `add_request_handler`; what it says of its
     capabilities follows from the handlers that it has.
     """
     by_name = {tool.name: tool for tool in tools}
@@ -53,6 +55,8 @@ def build_server(
         tool = by_name.get(params.name)
         if tool is None:
             raise _unknown(params.name, by_name)
+        if told is not None:
+            told(session, _program(context))
         return await _called(tool, session, params.arguments or {}, context.session.report_progress)
 
     server: Server[Any] = Server(
@@ -63,6 +67,12 @@ def build_server(
     # What is in there by default is tracing: it costs every call time, and nobody here reads it.
     server.middleware.clear()
     return server
+
+
+def _program(context: ServerRequestContext[Any]) -> str | None:
+    """Return the client's name: of its first words in one era, of each call in the other."""
+    client = context.session.client_params
+    return client.client_info.name if client is not None else None
 
 
 def _listed(tool: Tool[Any]) -> ListedTool:
