@@ -66,6 +66,8 @@ def moved(state: LocalState, move: Move) -> LocalState:
         return begun(state, NEW)
     if move is Move.CONFIRM:
         return settled(state, NEW)
+    if move is Move.TAKE_ON:
+        return connections.take_on(state, WORKER, ROOM, operation_id="mine")[0]
     return connections.end_session(state, SESSION, now=LATER, token=OLD)[0]
 
 
@@ -91,7 +93,7 @@ def test_a_move_in_the_table_leads_where_the_table_says(phase: Phase, move: Move
 @pytest.mark.parametrize(("phase", "move"), sorted(REFUSED, key=str))
 def test_a_refused_move_changes_nothing(phase: Phase, move: Move) -> None:
     before = IN_PHASE[phase]
-    if move is Move.END:
+    if move in (Move.END, Move.TAKE_ON):
         assert moved(before, move) is before
     else:
         with pytest.raises(RegistrationConflict):
@@ -164,14 +166,21 @@ def test_a_settled_operation_leaves_the_session_under_the_prepared_secret() -> N
 
 
 @pytest.mark.rule("C5")
-def test_what_a_dead_process_left_is_found_and_settled_under_its_own_name() -> None:
-    state = begun(NOBODY, OLD, "a dead process's")
-    left = connections.left_over(state, WORKER, ROOM)
+def test_what_was_left_over_is_taken_on_with_all_that_it_asked_for() -> None:
+    left = connections.begin(LIVE, WORKER, ROOM, operation_id="another's", token=NEW)
+    state, taken = connections.take_on(left[0], WORKER, ROOM, operation_id="mine")
 
-    assert left is not None
-    recovered = settled(state, left.connection_token, left.operation_id)
-    assert connections.left_over(recovered, WORKER, ROOM) is None
-    assert connections.phase(recovered, WORKER, ROOM) is Phase.LIVE
+    assert taken == attrs.evolve(left[1], operation_id="mine")
+    assert connections.phase(settled(state, NEW), WORKER, ROOM) is Phase.LIVE
+
+
+@pytest.mark.rule("C5")
+def test_who_was_slow_settles_nothing_that_another_took_on() -> None:
+    state = moved(begun(NOBODY, OLD, "slow"), Move.TAKE_ON)
+
+    with pytest.raises(RegistrationConflict, match="went first"):
+        settled(state, OLD, "slow")
+    assert connections.abandon(state, WORKER, ROOM, operation_id="slow") is state
 
 
 @pytest.mark.rule("C6")
@@ -242,7 +251,7 @@ def test_a_worker_that_is_not_known_is_told_so_at_every_step() -> None:
     with pytest.raises(UnknownWorker):
         settled(LocalState(), NEW)
     with pytest.raises(UnknownWorker):
-        connections.left_over(NOBODY, STRANGER, ROOM)
+        connections.take_on(NOBODY, STRANGER, ROOM, operation_id="mine")
 
 
 def test_no_secret_is_shown_by_what_holds_it() -> None:

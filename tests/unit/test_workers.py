@@ -82,6 +82,51 @@ def test_a_handle_is_found_in_its_own_scope_only() -> None:
         workers.find(state, SECOND, scope=HERE)
 
 
+SERVER, OTHER_SERVER = "http://localhost:3001", "https://a.example"
+
+
+@pytest.mark.rule("W6")
+def test_without_an_account_a_worker_is_found_under_any_owner_of_its_server() -> None:
+    state, made = registered(LocalState(), scope=f"{SERVER}\nlocal:ada")
+    again, found = registered(state, scope=f"{SERVER}\nlocal:ada-lovelace", fresh=SECOND)
+
+    assert (again, found) == (state, made)
+    assert workers.find(state, FIRST, scope=f"{SERVER}\nlocal:owner") is made
+
+
+@pytest.mark.rule("W6")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (f"{SERVER}\nlocal:ada", f"{OTHER_SERVER}\nlocal:ada"),
+        (f"{SERVER}\nlocal:ada", f"{SERVER}\nada"),
+        (f"{SERVER}\nada", f"{SERVER}\nbob"),
+        (f"{SERVER}\nlocal", f"{SERVER}\nlocal:ada"),
+    ],
+    ids=["another server", "an account", "another account", "an account called local"],
+)
+def test_a_worker_of_another_server_or_account_is_foreign(one: str, other: str) -> None:
+    state, made = registered(LocalState(), scope=one)
+    _, another = registered(state, scope=other, fresh=SECOND)
+
+    assert another != made
+    assert not workers.same_scope(one, other)
+    assert not workers.same_scope(other, one)
+    with pytest.raises(ForeignWorker):
+        workers.find(state, FIRST, scope=other)
+
+
+@pytest.mark.rule("W7")
+@pytest.mark.parametrize(
+    ("scope", "owner"),
+    [(f"{SERVER}\nlocal:ada", "ada"), (f"{SERVER}\nemmy_may", "emmy-may"), ("damaged", "owner")],
+)
+def test_a_worker_s_agent_key_is_made_of_what_never_changes(scope: str, owner: str) -> None:
+    _, made = registered(LocalState(), scope=scope)
+
+    assert workers.agent_key(made) == f"{owner}/worker-{FIRST.value.removeprefix('worker_')}"
+
+
 def test_a_handle_is_never_given_to_a_second_worker() -> None:
     state, _ = registered(LocalState())
 

@@ -35,10 +35,11 @@ class Chat:
     async def owner(self) -> Owner:
         """Return on whose behalf this client acts (O1)."""
         known = account(await self.state.read(), now=self.clock.now())
-        if known is None:
-            return Owner(self.hints.owner_label or await self._local_person())
-        label = self.hints.owner_label or known.display_name or known.login
-        return Owner(label, login=known.login)
+        was_set = self.hints.owner_label
+        if known is not None:
+            label = identity.owner_label(was_set, known.display_name, known.login)
+            return Owner(label, login=known.login)
+        return Owner(identity.owner_label(was_set or await self._local_person()))
 
     async def scope(self) -> str:
         """Return what a worker belongs to: the server and the account. (Source: mcp-tools 11.1.)"""
@@ -91,5 +92,5 @@ class Chat:
 
     async def _local_person(self) -> str:
         if self._person is None:
-            self._person = await self.surroundings.person() or "Owner"
+            self._person = await self.surroundings.person() or ""
         return self._person

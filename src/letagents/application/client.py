@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
+import anyio
 import attrs
 
 from letagents.application.callers import Callers
@@ -11,8 +12,8 @@ from letagents.application.chat import Chat
 from letagents.application.connections import Connections
 from letagents.application.messaging import Messaging
 from letagents.application.places import Places
+from letagents.application.plain import PlainSessions
 from letagents.application.registration import Registration
-from letagents.domain.errors import StateUnavailable
 from letagents.domain.identity import Hints
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
@@ -28,6 +29,7 @@ class Client:
     chat: Chat
     connections: Connections
     registration: Registration
+    plain: PlainSessions
     callers: Callers
     places: Places
     messages: Messaging
@@ -52,7 +54,8 @@ class LetAgents:
         try:
             yield client
         finally:
-            await _remembered(client)
+            with anyio.CancelScope(shield=True):
+                await client.places.remember()
 
     def _client(self, hints: Hints) -> Client:
         chat = Chat(self.state, self.surroundings, self.clock, hints, self.ids.uuid(), self.api_url)
@@ -60,19 +63,15 @@ class LetAgents:
         registration = Registration(
             self.state, self.rooms, held, chat, self.surroundings, self.clock, self.ids
         )
+        plain = PlainSessions(
+            self.state, self.rooms, held, registration, chat, self.surroundings, self.ids
+        )
         return Client(
             chat,
             held,
             registration,
-            Callers(self.state, held, registration, chat),
+            plain,
+            Callers(self.state, held, plain, chat),
             Places(self.state, self.rooms, self.clock),
             Messaging(self.rooms, held, self.ids, self.longest_wait),
         )
-
-
-async def _remembered(client: Client) -> None:
-    """A note of where one was is worth little: without it the next start reads a little more."""
-    try:
-        await client.places.remember()
-    except StateUnavailable:
-        return

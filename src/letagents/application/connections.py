@@ -7,20 +7,25 @@ pick up its successor's secret by reading the state.
 import attrs
 
 from letagents.domain import names
-from letagents.domain.errors import ConnectionLost
+from letagents.domain.errors import ConnectionLost, LetAgentsError, SessionUnknown
 from letagents.domain.ids import RoomId, SessionId, WorkerId
-from letagents.domain.sessions import Connection
+from letagents.domain.sessions import Connection, Session, SessionKind
 
 Key = tuple[WorkerId, RoomId]
 
 
 @attrs.define
 class Connections:
-    """What this client holds, by worker and room; and why it lost what it held."""
+    """What this client holds, by worker and room; and why it lost what it held.
+
+    A *plain* connection is one without a lasting handle. The one that the chat itself opened last
+    in a room is its *own* there: it speaks where a call does not say who does.
+    """
 
     _held: dict[Key, Connection] = attrs.field(factory=dict)
     _lost: dict[Key, ConnectionLost] = attrs.field(factory=dict)
     _plain: dict[SessionId, Connection] = attrs.field(factory=dict)
+    _own: dict[RoomId, Connection] = attrs.field(factory=dict)
 
     def hold(self, worker_id: WorkerId, room_id: RoomId, connection: Connection) -> None:
         """Hold `connection` from now on, in place of an earlier one of that worker and room."""
@@ -35,10 +40,6 @@ class Connections:
         """Return the refusal through which this client lost the connection, if it had one."""
         return self._lost.get((worker_id, room_id))
 
-    def rooms_of(self, worker_id: WorkerId) -> tuple[RoomId, ...]:
-        """Return the rooms in which this client holds the worker's connection."""
-        return tuple(room_id for worker, room_id in self._held if worker == worker_id)
-
     def named(self, room_id: RoomId, display_name: str) -> tuple[WorkerId, ...]:
         """Return the workers held in the room under `display_name`, by the name the room gave."""
         key = names.name_key(display_name)
@@ -48,17 +49,19 @@ class Connections:
             if room == room_id and names.name_key(held.session.display_name) == key
         )
 
-    def lose(self, connection: Connection, refused: ConnectionLost) -> None:
-        """Forget a connection that its room refused."""
-        self._plain.pop(connection.session.session_id, None)
-        for key, held in list(self._held.items()):
-            if held.fence == connection.fence:
-                del self._held[key]
-                self._lost[key] = refused
-
     def hold_plain(self, connection: Connection) -> None:
         """Hold the connection of a chat without a lasting handle."""
         self._plain[connection.session.session_id] = connection
+
+    def hold_own(self, connection: Connection) -> None:
+        """Hold the plain connection with which this chat speaks in a room from now on."""
+        self.hold_plain(connection)
+        if connection.session.kind is SessionKind.WORKER:
+            self._own[connection.session.room_id] = connection
+
+    def own(self, room_id: RoomId) -> Connection | None:
+        """Return the connection with which this chat speaks in the room where it shows nothing."""
+        return self._own.get(room_id)
 
     def of_session(self, session_id: SessionId) -> Connection | None:
         """Return the connection that this client holds under a session's id."""
@@ -68,7 +71,22 @@ class Connections:
         held = self._held.values()
         return next((one for one in held if one.session.session_id == session_id), None)
 
-    def plain_in(self, room_id: RoomId) -> Connection | None:
-        """Return the connection without a lasting handle that this client uses in the room."""
-        plain = self._plain.values()
-        return next((one for one in plain if one.session.room_id == room_id), None)
+    def lost(self, connection: Connection, refused: ConnectionLost) -> LetAgentsError:
+        """Forget a connection that its room refused; return what to tell whoever used it."""
+        session = connection.session
+        if self._plain.get(session.session_id) is connection:
+            del self._plain[session.session_id]
+        if self._own.get(session.room_id) is connection:
+            del self._own[session.room_id]
+        for key in [key for key, held in self._held.items() if held is connection]:
+            del self._held[key]
+            self._lost[key] = refused
+        return refused.again() if WorkerId.fits(session.instance_id) else _plain_lost(session)
+
+
+def _plain_lost(session: Session) -> SessionUnknown:
+    return SessionUnknown(
+        f"agent_session_id: the session {session.session_id} in {session.room_id} is over.",
+        remedy=f"Call register_agent_session(room_id={str(session.room_id)!r}) for a new one; with "
+        "a registration_key too, it becomes a worker that lasts.",
+    )

@@ -8,7 +8,7 @@ import structlog
 
 from letagents.application.connections import Connections
 from letagents.domain.activation import Decision
-from letagents.domain.errors import ConnectionLost
+from letagents.domain.errors import ConnectionLost, LetAgentsError, OutcomeUnknown
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import ClientKey, MessageId, RoomId
 from letagents.domain.messages import After, Draft, Latest, Message, Page, Window
@@ -57,10 +57,9 @@ class Messaging:
         draft = Draft(text, key or self.ids.client_key(), reply_to=reply_to, thread=thread)
         room_id = speaker.session.room_id
         try:
-            message = await self.rooms.post(room_id, draft, speaker.fence)
+            message = await self._post(room_id, draft, speaker.fence)
         except ConnectionLost as refused:
-            self._lost(speaker, refused)
-            raise
+            raise self._lost(speaker, refused) from refused
         log.info(
             "message.sent",
             room_id=str(room_id),
@@ -70,13 +69,22 @@ class Messaging:
         )
         return message
 
+    async def _post(self, room_id: RoomId, draft: Draft, fence: Fence) -> Message:
+        """Post; where the answer got lost, ask once more, which the key makes harmless."""
+        try:
+            return await self.rooms.post(room_id, draft, fence)
+        except OutcomeUnknown as unknown:
+            try:
+                return await self.rooms.post(room_id, draft, fence)
+            except LetAgentsError:
+                raise unknown from None
+
     async def read(self, room_id: RoomId, window: Window, viewer: Connection | None = None) -> Page:
         """Return a page of the room. Raises: as RoomTransport.read."""
         try:
             return await self.rooms.read(room_id, window, _fence(viewer))
         except ConnectionLost as refused:
-            self._lost(viewer, refused)
-            raise
+            raise self._lost(viewer, refused) from refused
 
     async def wait(
         self,
@@ -114,13 +122,11 @@ class Messaging:
         try:
             return await self.rooms.wait(room_id, window, timeout=left, viewer=_fence(viewer))
         except ConnectionLost as refused:
-            self._lost(viewer, refused)
-            raise
+            raise self._lost(viewer, refused) from refused
 
-    def _lost(self, connection: Connection | None, refused: ConnectionLost) -> None:
+    def _lost(self, connection: Connection | None, refused: ConnectionLost) -> LetAgentsError:
         if connection is None:
-            return
-        self.connections.lose(connection, refused)
+            return refused.again()
         log.info(
             "connection.lost",
             room_id=str(connection.session.room_id),
@@ -128,6 +134,7 @@ class Messaging:
             generation=connection.fence.generation,
             code=refused.code,
         )
+        return self.connections.lost(connection, refused)
 
 
 def _fence(viewer: Connection | None) -> Fence | None:

@@ -1,10 +1,12 @@
 """Entering rooms, and remembering where one was."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+import anyio
 import attrs
+import structlog
 
-from letagents.domain.errors import UnknownRoom
+from letagents.domain.errors import LetAgentsError, UnknownRoom
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.local_state import LocalState, RoomSession, save_room, touch_room
 from letagents.domain.rooms import Room
@@ -12,8 +14,13 @@ from letagents.ports.clock import Clock
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.state import StateStore
 
+log = structlog.get_logger()
+
 REMEMBER_EVERY = timedelta(seconds=30)
 """How far a room was read is written down no more often than this, and when a client leaves."""
+
+PATIENCE = 0.8
+"""Seconds that such a note may take. It is worth little, and whoever called waits for it."""
 
 
 @attrs.frozen
@@ -33,7 +40,8 @@ class Places:
     clock: Clock
     current: Entered | None = None
     _read_to: dict[RoomId, MessageId] = attrs.field(factory=dict)
-    _remembered_at: float | None = None
+    _unwritten: set[RoomId] = attrs.field(factory=set)
+    _written_at: datetime | None = None
 
     @property
     def current_id(self) -> RoomId | None:
@@ -58,6 +66,7 @@ class Places:
         Raises:
             UnknownRoom: this machine remembers no such room.
         """
+        await self.remember()
         state = await self.state.read()
         saved = state.rooms.get(str(room_id)) if room_id else state.current_room
         if saved is None:
@@ -75,26 +84,34 @@ class Places:
         if message_id is None or self._read_to.get(room_id, MessageId(0)) >= message_id:
             return
         self._read_to[room_id] = message_id
-        now = self.clock.now().timestamp()
-        if self._remembered_at is None:
-            self._remembered_at = now
-        if now - self._remembered_at >= REMEMBER_EVERY.total_seconds():
+        self._unwritten.add(room_id)
+        now = self.clock.now()
+        if self._written_at is None:
+            self._written_at = now
+        if now - self._written_at >= REMEMBER_EVERY:
             await self.remember()
 
     async def remember(self) -> None:
-        """Write down how far each room was read."""
-        if not self._read_to:
+        """Write down how far each room was read; where that cannot be done now, try again later.
+
+        It raises nothing: what the note is about has happened, whether it is written down or not.
+        """
+        if not self._unwritten:
             return
-        read_to, self._read_to = self._read_to, {}
-        now = self.clock.now()
-        self._remembered_at = now.timestamp()
+        now = self._written_at = self.clock.now()
+        read_to = {room_id: self._read_to[room_id] for room_id in self._unwritten}
 
         def touched(state: LocalState) -> tuple[LocalState, None]:
             for room_id, seen in read_to.items():
                 state, _ = touch_room(state, room_id, now=now, last_message_id=str(seen))
             return state, None
 
-        await self.state.transact(touched)
+        try:
+            with anyio.move_on_after(PATIENCE):
+                await self.state.transact(touched)
+                self._unwritten.difference_update(read_to)
+        except LetAgentsError as error:
+            log.warning("state.unavailable", code=error.code)
 
     async def _entered(self, room: Room, via: str) -> Entered:
         now = self.clock.now()

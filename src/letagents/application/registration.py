@@ -14,23 +14,18 @@ import structlog
 
 from letagents.application.chat import Chat
 from letagents.application.connections import Connections
+from letagents.application.remembered import stored
 from letagents.domain import codenames, connections, names, workers
 from letagents.domain.errors import (
     ConnectionLost,
     LetAgentsError,
     NoSuchLostWorker,
-    Retry,
+    OutcomeUnknown,
     SessionEnded,
 )
-from letagents.domain.ids import RegistrationKey, RoomId, SessionId, Token, WorkerId
-from letagents.domain.local_state import (
-    LocalState,
-    Pending,
-    StoredSession,
-    Worker,
-    replace_local_worker,
-)
-from letagents.domain.sessions import Arrival, Connection, Predecessor, Session, SessionKind
+from letagents.domain.ids import RegistrationKey, RoomId, SessionId, WorkerId
+from letagents.domain.local_state import LocalState, Pending, Worker
+from letagents.domain.sessions import Arrival, Connection, Predecessor, Session
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
 from letagents.ports.rooms import RoomTransport
@@ -83,19 +78,10 @@ class Registration:
             UnknownRoom, NameTaken, StateUnavailable, RoomsUnavailable: as the ports say.
         """
         scope = await self.chat.scope()
-        fresh = self.ids.worker_id()
-        asked = wish.display_name or codenames.codename(str(fresh)).display_name
-        worker = await self.state.transact(
-            lambda state: workers.ensure(
-                state, scope=scope, key=key, fresh=fresh, display_name=asked
-            )
-        )
-        is_new = worker.worker_id == fresh
-        held_here = self.connections.named(wish.room_id, asked) if is_new else ()
-        connection = await self._connected(worker, wish)
-        if is_new:
-            log.info("worker.registered", worker_id=str(fresh), room_id=str(wish.room_id))
-        return Registered(worker.worker_id, connection, asked if held_here else None)
+        known = workers.of_key(await self.state.read(), scope=scope, key=key)
+        if known is None:
+            return await self._register_first(key, wish, scope)
+        return Registered(known.worker_id, await self._connected(known, wish))
 
     async def reconnect(self, worker_id: WorkerId, wish: Wish) -> Registered:
         """Return the worker, connected in the room from here; who held it before is replaced.
@@ -114,23 +100,10 @@ class Registration:
             NoSuchLostWorker: there is none, or more than one.
         """
         asked = wish.display_name or ""
-        found = self.connections.named(wish.room_id, asked)
+        found = await self._held_under(asked, wish.room_id)
         if len(found) != 1:
             raise _not_recovered(wish.room_id, asked, several=bool(found))
         return await self.reconnect(found[0], wish)
-
-    async def register_plain(
-        self, wish: Wish, kind: SessionKind = SessionKind.WORKER
-    ) -> Connection:
-        """Return a new connection for a chat without a lasting handle; its earlier one ends."""
-        await self.rooms.join(wish.room_id)
-        arrival = await self._plain_arrival(wish, kind)
-        connection = await self.rooms.connect(wish.room_id, arrival)
-        stored = _stored(connection.session, arrival.token)
-        await self.state.transact(lambda state: (replace_local_worker(state, stored), None))
-        self.connections.hold_plain(connection)
-        self._opened(connection)
-        return connection
 
     async def disconnect(self, connection: Connection) -> Session:
         """End the connection's session. A worker with a handle may connect again and has it back.
@@ -141,76 +114,130 @@ class Registration:
         try:
             session = await self.rooms.disconnect(room_id, connection.fence)
         except ConnectionLost as refused:
-            self.connections.lose(connection, refused)
-            raise
-        await self.state.transact(
-            lambda state: connections.end_session(
-                state,
-                session.session_id,
-                now=session.ended_at or self.clock.now(),
-                token=connection.fence.token,
-            )
-        )
+            raise self.connections.lost(connection, refused) from refused
         over = SessionEnded(session.instance_id, room_id, "its session in the room has ended")
-        self.connections.lose(connection, over)
+        self.connections.lost(connection, over)
+        await self._note_end(connection, session)
         log.info("session.ended", room_id=str(room_id), session_id=str(session.session_id))
         return session
 
+    async def enter(self, room_id: RoomId) -> None:
+        """Make sure that the room is there: who misspells its name must not make another.
+
+        Raises:
+            UnknownRoom: it is not there.
+        """
+        await self.rooms.join(room_id, create=False)
+
+    async def _register_first(self, key: RegistrationKey, wish: Wish, scope: str) -> Registered:
+        await self.enter(wish.room_id)  # a room that is not there leaves no worker behind
+        fresh = self.ids.worker_id()
+        asked = wish.display_name
+        worker = await self.state.transact(
+            lambda state: workers.ensure(
+                state,
+                scope=scope,
+                key=key,
+                fresh=fresh,
+                display_name=asked or codenames.codename(str(fresh)).display_name,
+            )
+        )
+        is_new = worker.worker_id == fresh
+        if is_new:
+            log.info("worker.registered", worker_id=str(fresh), room_id=str(wish.room_id))
+        held_here = bool(is_new and asked and await self._held_under(asked, wish.room_id))
+        connection = await self._connected(worker, wish)
+        return Registered(worker.worker_id, connection, asked if held_here else None)
+
+    async def _held_under(self, name: str, room_id: RoomId) -> list[WorkerId]:
+        """Return this account's workers that live under `name` and are held here, not elsewhere."""
+        found = self.connections.named(room_id, name)
+        if not found:
+            return []
+        state, scope = await self.state.read(), await self.chat.scope()
+        known = (state.workers[one] for one in found if one in state.workers)
+        return [
+            worker.worker_id
+            for worker in known
+            if workers.same_scope(worker.scope, scope)
+            and self._still_held(state, worker.worker_id, room_id)
+        ]
+
     async def _connected(self, worker: Worker, wish: Wish) -> Connection:
         async with self._turns[worker.worker_id, wish.room_id]:
-            held = await self._held(worker.worker_id, wish.room_id)
+            held = self._still_held(await self.state.read(), worker.worker_id, wish.room_id)
             return held or await self._connect(worker, wish)
 
-    async def _held(self, worker_id: WorkerId, room_id: RoomId) -> Connection | None:
+    def _still_held(
+        self, state: LocalState, worker_id: WorkerId, room_id: RoomId
+    ) -> Connection | None:
         held = self.connections.held(worker_id, room_id)
         if held is None:
             return None
         try:
-            connections.still_held(
-                await self.state.read(), worker_id, room_id, held=held.fence.token
-            )
+            connections.still_held(state, worker_id, room_id, held=held.fence.token)
         except ConnectionLost:
             return None
         return held
 
     async def _connect(self, worker: Worker, wish: Wish) -> Connection:
         worker_id, room_id = worker.worker_id, wish.room_id
-        await self.rooms.join(room_id)
-        left = connections.left_over(await self.state.read(), worker_id, room_id)
-        if left is not None:
-            await self._carried_out(worker, wish, left)
+        await self.enter(room_id)
+        if (left := await self._taken_on(worker_id, room_id)) is not None:
+            await self._settle(worker, left, await self._asked(worker, wish, left))
+        pending = await self._begun(worker_id, room_id)
+        try:
+            connection = await self._asked(worker, wish, pending)
+        except OutcomeUnknown:
+            raise
+        except LetAgentsError:
+            await self._take_back(worker_id, room_id, pending)
+            raise
+        await self._settle(worker, pending, connection)
+        self.connections.hold(worker_id, room_id, connection)
+        opened(connection)
+        return connection
+
+    async def _taken_on(self, worker_id: WorkerId, room_id: RoomId) -> Pending | None:
+        operation_id = self.ids.uuid()
+        return await self.state.transact(
+            lambda state: connections.take_on(state, worker_id, room_id, operation_id=operation_id)
+        )
+
+    async def _begun(self, worker_id: WorkerId, room_id: RoomId) -> Pending:
         operation_id, token = self.ids.uuid(), self.ids.token()
-        pending = await self.state.transact(
+        return await self.state.transact(
             lambda state: connections.begin(
                 state, worker_id, room_id, operation_id=operation_id, token=token
             )
         )
-        connection = await self._carried_out(worker, wish, pending)
-        self.connections.hold(worker_id, room_id, connection)
-        self._opened(connection)
-        return connection
 
-    async def _carried_out(self, worker: Worker, wish: Wish, pending: Pending) -> Connection:
-        worker_id, room_id = worker.worker_id, wish.room_id
+    async def _asked(self, worker: Worker, wish: Wish, pending: Pending) -> Connection:
         arrival = await self._arrival(worker, wish, pending)
         try:
-            connection = await self.rooms.connect(room_id, arrival)
-        except LetAgentsError as error:
-            if error.retry is not Retry.AFTER_READING:
-                await self._taken_back(worker_id, room_id, pending)
-            raise
-        stored = _stored(connection.session, arrival.token)
+            return await self.rooms.connect(wish.room_id, arrival)
+        except OutcomeUnknown as unknown:
+            raise OutcomeUnknown(
+                unknown.happened,
+                remedy="Call register_agent_session again as you did: it finds the same worker.",
+            ) from unknown
+
+    async def _settle(self, worker: Worker, pending: Pending, connection: Connection) -> None:
+        session = stored(connection)
 
         def settled(state: LocalState) -> tuple[LocalState, None]:
             done = connections.finish(
-                state, worker_id, room_id, operation_id=pending.operation_id, session=stored
+                state,
+                worker.worker_id,
+                RoomId(session.room_id),
+                operation_id=pending.operation_id,
+                session=session,
             )
             return done, None
 
         await self.state.transact(settled)
-        return connection
 
-    async def _taken_back(self, worker_id: WorkerId, room_id: RoomId, pending: Pending) -> None:
+    async def _take_back(self, worker_id: WorkerId, room_id: RoomId, pending: Pending) -> None:
         def taken_back(state: LocalState) -> tuple[LocalState, None]:
             operation_id = pending.operation_id
             return connections.abandon(state, worker_id, room_id, operation_id=operation_id), None
@@ -218,42 +245,40 @@ class Registration:
         await self.state.transact(taken_back)
 
     async def _arrival(self, worker: Worker, wish: Wish, pending: Pending) -> Arrival:
-        owner = await self.chat.owner()
-        before = _predecessor(pending)
         return Arrival(
             token=pending.connection_token,
-            agent_key=f"{owner.slug}/{str(worker.worker_id).replace('_', '-', 1)}",
+            agent_key=workers.agent_key(worker),
             instance_id=str(worker.worker_id),
             display_name=worker.display_name,
-            owner_label=owner.label,
+            owner_label=(await self.chat.owner()).label,
             ide_label=self.chat.ide_label,
             runtime=(wish.runtime or self.chat.runtime).lower(),
             worker_id=worker.worker_id,
             repo_branch=await self.surroundings.branch(wish.cwd),
-            predecessor=before,
+            predecessor=_predecessor(pending),
         )
 
-    async def _plain_arrival(self, wish: Wish, kind: SessionKind) -> Arrival:
-        who = await self.chat.identity()
-        return Arrival(
-            token=self.ids.token(),
-            agent_key=who.canonical_key or who.runtime_key or who.actor_label,
-            instance_id=self.chat.instance,
-            display_name=wish.display_name or who.display_name,
-            owner_label=who.owner_label,
-            ide_label=who.ide_label,
-            runtime=(wish.runtime or self.chat.runtime).lower(),
-            kind=kind,
-            repo_branch=await self.surroundings.branch(wish.cwd),
-        )
+    async def _note_end(self, connection: Connection, session: Session) -> None:
+        """Write down that the session ended. The room knows; so a failure here is no failure."""
 
-    def _opened(self, connection: Connection) -> None:
-        log.info(
-            "connection.opened",
-            room_id=str(connection.session.room_id),
-            session_id=str(connection.session.session_id),
-            generation=connection.fence.generation,
-        )
+        def noted(state: LocalState) -> tuple[LocalState, object]:
+            token, now = connection.fence.token, session.ended_at or self.clock.now()
+            return connections.end_session(state, session.session_id, now=now, token=token)
+
+        try:
+            await self.state.transact(noted)
+        except LetAgentsError as error:
+            log.warning("state.unavailable", session_id=str(session.session_id), code=error.code)
+
+
+def opened(connection: Connection) -> None:
+    """Log that a connection was opened."""
+    log.info(
+        "connection.opened",
+        room_id=str(connection.session.room_id),
+        session_id=str(connection.session.session_id),
+        generation=connection.fence.generation,
+    )
 
 
 def _predecessor(pending: Pending) -> Predecessor | None:
@@ -274,32 +299,4 @@ def _not_recovered(room_id: RoomId, asked: str, *, several: bool) -> NoSuchLostW
         f"There is no worker named {shown!r} that this server holds in {room_id}.",
         remedy="Pass the display_name that the room gave it, or call register_agent_session with "
         "a fresh random registration_key and room_id.",
-    )
-
-
-def _stored(session: Session, token: Token) -> StoredSession:
-    host = session.host
-    return StoredSession(
-        session_id=str(session.session_id),
-        session_token=token,
-        room_id=str(session.room_id),
-        session_kind=session.kind.value,
-        runtime=session.runtime,
-        host_id=host.host_id,
-        host_kind=host.kind,
-        host_label=host.label,
-        liveness_capability=host.liveness_capability,
-        tool_bridge_id=host.tool_bridge_id,
-        actor_label=session.actor_label,
-        agent_key=session.agent_key,
-        agent_instance_id=session.instance_id,
-        display_name=session.display_name,
-        requested_base_display_name=session.base_name,
-        owner_label=session.owner_label,
-        ide_label=session.ide_label,
-        repo_branch=session.repo_branch,
-        created_at=session.created_at,
-        updated_at=session.updated_at,
-        last_seen_at=session.last_seen_at,
-        ended_at=session.ended_at,
     )

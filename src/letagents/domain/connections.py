@@ -3,16 +3,19 @@
 Connecting has two trips, because a process can die between asking a room and hearing its answer.
 First it is written down what will be asked, with a secret that we made (`begin`); then the
 room is asked; then the answer is settled (`finish`). Whoever finds an entry that was left unsettled
-(`left_over`) asks again with the same secret: the room answers the same, and no answer is lost.
+takes it on (`take_on`) and asks again with the same secret: the room answers the same, and no
+answer is lost. Who prepared it may be dead, or only slow: from then on it can neither settle the
+entry nor take it back, so the secret that the room may learn from either stays written down.
 
 C1  One operation at a time: nothing is prepared while another operation is unsettled.
 C2  An operation names the secret it replaces: that of the session stored for the room, if any.
 C3  Only the operation that is written down can be settled; one that was superseded changes nothing.
 C4  An operation is settled by the worker's session in that room, under the prepared secret.
-C5  What is left over by a dead process is found and settled under its own name.
+C5  What was left unsettled is taken on under a new name, and settled under that name only.
 C6  A lasting worker's session is ended only with its newest secret: no successor ends by mistake.
 C7  A session that ended stays as it ended, and is no room's current one.
-C8  An operation that the room refused is taken back, and what was before it stands.
+C8  An operation that the room refused is taken back while it bears the name it was prepared under,
+    and what was before it stands.
 C9  A held secret is good while it is the stored one, and its session not ended or being replaced.
 """
 
@@ -59,6 +62,7 @@ class Move(enum.Enum):
     """What can be done with a connection."""
 
     PREPARE = "prepare"
+    TAKE_ON = "take on"
     CONFIRM = "confirm"
     END = "end"
 
@@ -67,6 +71,7 @@ MOVES = {
     (Phase.ABSENT, Move.PREPARE): Phase.PREPARED,
     (Phase.LIVE, Move.PREPARE): Phase.PREPARED,  # a rotation
     (Phase.ENDED, Move.PREPARE): Phase.PREPARED,  # a return
+    (Phase.LEFT_OVER, Move.TAKE_ON): Phase.PREPARED,
     (Phase.PREPARED, Move.CONFIRM): Phase.LIVE,
     (Phase.LIVE, Move.END): Phase.ENDED,
     # The session before the operation can end under it; who follows is still the operation's.
@@ -74,12 +79,16 @@ MOVES = {
     (Phase.LEFT_OVER, Move.END): Phase.LEFT_OVER,
 }
 REFUSED = frozenset({
+    (Phase.ABSENT, Move.TAKE_ON),
     (Phase.ABSENT, Move.CONFIRM),
     (Phase.ABSENT, Move.END),
     (Phase.PREPARED, Move.PREPARE),
+    (Phase.PREPARED, Move.TAKE_ON),
     (Phase.LEFT_OVER, Move.PREPARE),
     (Phase.LEFT_OVER, Move.CONFIRM),
+    (Phase.LIVE, Move.TAKE_ON),
     (Phase.LIVE, Move.CONFIRM),
+    (Phase.ENDED, Move.TAKE_ON),
     (Phase.ENDED, Move.CONFIRM),
     (Phase.ENDED, Move.END),
 })  # fmt: skip
@@ -99,9 +108,20 @@ def phase(
     return Phase.LIVE if stored.ended_at is None else Phase.ENDED
 
 
-def left_over(state: LocalState, worker_id: WorkerId, room_id: RoomId) -> Pending | None:
-    """Return the operation that has to be settled before a new one begins (C5)."""
-    return _place(state, worker_id, room_id).pending
+def take_on(
+    state: LocalState, worker_id: WorkerId, room_id: RoomId, *, operation_id: str
+) -> tuple[LocalState, Pending | None]:
+    """Make the operation that was left over one's own; return it, or None if there is none (C5).
+
+    Raises:
+        UnknownWorker: this machine has no such worker.
+    """
+    place = _place(state, worker_id, room_id)
+    found = phase(state, worker_id, room_id, operation_id=operation_id)
+    if place.pending is None or (found, Move.TAKE_ON) not in MOVES:
+        return state, None
+    pending = attrs.evolve(place.pending, operation_id=operation_id)
+    return _with_place(state, worker_id, room_id, attrs.evolve(place, pending=pending)), pending
 
 
 def begin(

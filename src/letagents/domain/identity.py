@@ -3,12 +3,27 @@
 O1  An owner is named by what was set, else the account, else git, else the system's user.
 O2  A chat is named by what was set, else a codename that its storage key decides.
 O3  A key that belongs to one process is never another process's.
+O4  What was set or found is shown as one line without bars, short enough for a sender's label.
 """
+
+import re
 
 import attrs
 
 from letagents.domain import codenames, names
 from letagents.domain.sessions import Session
+
+LABEL_LIMIT = 64
+"""So many characters of an owner's, a program's or a chat's name are shown. Three of them and what
+is between them stay within the bounds of a sender. (Source: state-and-rules 8.2.)"""
+
+_NOT_IN_LABELS = re.compile(r"[\x00-\x1f\x7f-\x9f|\ud800-\udfff]")
+
+
+def one_line(text: str | None) -> str:
+    """Return what of `text` can be a part of a label; empty if nothing can (O4)."""
+    plain = names.collapse(_NOT_IN_LABELS.sub(" ", text or ""))
+    return names.trim(plain[:LABEL_LIMIT])
 
 
 @attrs.frozen
@@ -60,13 +75,18 @@ class Identity:
         return names.owner_attribution(self.owner_label)
 
 
+def owner_label(*candidates: str | None) -> str:
+    """Return the first of the names for an owner that says anything (O1)."""
+    return next(filter(None, map(one_line, candidates)), "Owner")
+
+
 def of_process(hints: Hints, owner: Owner, *, instance: str, client: str | None) -> Identity:
     """Return who a chat is that never registered; `instance` is its process's own id."""
     key = hints.storage_key or f"instance:{instance}"
-    code = codenames.codename(key)
-    name = names.base_name(hints.name) if hints.name else code.name
-    ide = ide_label(hints, client, hints.name or "")
-    display_name = hints.display_name or hints.name or code.display_name
+    code, set_name = codenames.codename(key), one_line(hints.name)
+    name = names.base_name(set_name) if set_name else code.name
+    ide = ide_label(hints, client, set_name)
+    display_name = one_line(hints.display_name) or set_name or code.display_name
     return Identity(
         name=name,
         display_name=display_name,
@@ -80,11 +100,11 @@ def of_process(hints: Hints, owner: Owner, *, instance: str, client: str | None)
 
 def ide_label(hints: Hints, client: str | None, name: str = "") -> str:
     """Return what the chat's program is called: set, or told by its client, or guessed."""
-    if hints.ide:
-        return names.ide_label(hints.ide) or "Agent"
+    if was_set := one_line(hints.ide):
+        return names.ide_label(was_set) or "Agent"
     if hints.in_codex:
         return "Codex"
-    return names.ide_of_client(client or "") or names.infer_ide(name) or "Agent"
+    return names.ide_of_client(client) or names.infer_ide(name) or "Agent"
 
 
 def runtime(hints: Hints, client: str | None) -> str:

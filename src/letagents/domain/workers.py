@@ -5,12 +5,15 @@ W2  The key itself is never kept: only a hash that binds it to its scope.
 W3  A handle is good only in its own scope; an unknown one and another scope's are told apart.
 W4  A call that names no room means the worker's only room; with several, or none, it has to say.
 W5  A worker's display name is decided when it is made; a later registration changes nothing.
+W6  Without an account, every scope of a server is this machine's own, however its owner is called.
+W7  A worker has one agent key for life: its owner's slug when it was made, and its handle.
 """
 
 import hashlib
 
 import attrs
 
+from letagents.domain import names
 from letagents.domain.errors import (
     AmbiguousRoom,
     ForeignWorker,
@@ -21,6 +24,19 @@ from letagents.domain.ids import RegistrationKey, RoomId, WorkerId
 from letagents.domain.local_state import LocalState, StoredSession, Worker
 
 ROOMS_SHOWN = 10
+LOCAL = "local:"
+"""So begins the owner's part of a scope where there is no account."""
+
+
+def same_scope(one: str, other: str) -> bool:
+    """Whether what was made under one scope is good under the other (W6).
+
+    What stands for the owner without an account is git's user.name, which differs between the
+    checkouts of one machine; a handle is for life.
+    """
+    (server, _, owner), (other_server, _, other_owner) = one.partition("\n"), other.partition("\n")
+    are_local = owner.startswith(LOCAL) and other_owner.startswith(LOCAL)
+    return one == other or (server == other_server and are_local)
 
 
 def key_hash(scope: str, key: RegistrationKey) -> str:
@@ -29,12 +45,14 @@ def key_hash(scope: str, key: RegistrationKey) -> str:
 
 
 def of_key(state: LocalState, *, scope: str, key: RegistrationKey) -> Worker | None:
-    """Return the worker that was made for `key` in `scope` (W1)."""
-    wanted = key_hash(scope, key)
-    for worker in state.workers.values():
-        if worker.scope == scope and worker.registration_key_hash == wanted:
-            return worker
-    return None
+    """Return the worker that was made for `key` in `scope` (W1, W6)."""
+    made_for_it = (
+        worker
+        for worker in state.workers.values()
+        if same_scope(worker.scope, scope)
+        and worker.registration_key_hash == key_hash(worker.scope, key)
+    )
+    return next(made_for_it, None)
 
 
 def ensure(
@@ -67,9 +85,15 @@ def find(state: LocalState, worker_id: WorkerId, *, scope: str) -> Worker:
     worker = state.workers.get(worker_id)
     if worker is None:
         raise UnknownWorker(worker_id)
-    if worker.scope != scope:
+    if not same_scope(worker.scope, scope):
         raise ForeignWorker(worker_id)
     return worker
+
+
+def agent_key(worker: Worker) -> str:
+    """Return the key under which rooms know the worker (W7). (Source: mcp-tools 11.1.)"""
+    owner = worker.scope.partition("\n")[2].removeprefix(LOCAL)
+    return f"{names.slug(owner, 'owner')}/{str(worker.worker_id).replace('_', '-', 1)}"
 
 
 def rooms_of(worker: Worker) -> tuple[RoomId, ...]:

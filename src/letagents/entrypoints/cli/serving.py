@@ -35,4 +35,6 @@ def _service(settings: Settings) -> "Service[Visit]":
         ):
             yield Visit(client)
 
-    return Service(tools=TOOLS, open_session=visit, version=version("letagents"))
+    return Service(
+        tools=TOOLS, open_session=visit, version=version("letagents"), told=Visit.is_served_by
+    )

@@ -1,11 +1,12 @@
 """Parameters that several tools take, and their reading into values of the domain."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TypeVar
 
 from letagents.application.callers import Claim
 from letagents.domain import rooms
-from letagents.domain.errors import Malformed, SessionUnknown, UnknownWorker
+from letagents.domain.errors import Malformed, SessionUnknown, UnknownRoom, UnknownWorker
 from letagents.domain.ids import ClientKey, MessageId, RoomId, SessionId, WorkerId, quoted
 from letagents.entrypoints.mcp.parameters import Parameter
 
@@ -77,6 +78,15 @@ def room_of(value: object, field: str = "room_id") -> RoomId | None:
 def named_room(text: str, field: str) -> RoomId:
     """Return the room that `text` names."""
     return _named(field, rooms.canonical, text)
+
+
+@contextmanager
+def naming(field: str) -> Iterator[None]:
+    """Let the refusal of a room name the field in which the room was passed."""
+    try:
+        yield
+    except UnknownRoom as error:
+        raise UnknownRoom(f"{field}: {error.happened}", remedy=error.remedy) from error
 
 
 def message_of(value: object, field: str) -> MessageId | None:

@@ -1,17 +1,17 @@
 """Tools that say, read and wait."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Literal
 
 import anyio
 
-from letagents.application.messaging import Heard
+from letagents.application.messaging import Heard, is_for_reader
 from letagents.domain import identity
-from letagents.domain.errors import Malformed, NoRoom
+from letagents.domain.errors import NoRoom
 from letagents.domain.ids import MessageId, RoomId
-from letagents.domain.messages import TEXT_LIMIT, Latest, Message
+from letagents.domain.messages import TEXT_LIMIT, Latest
 from letagents.domain.sessions import Connection
 from letagents.entrypoints.mcp.parameters import Parameter
 from letagents.entrypoints.mcp.prompts import kind_of
@@ -28,6 +28,7 @@ from letagents.entrypoints.mcp.tools.arguments import (
     claim,
     key_of,
     message_of,
+    naming,
 )
 from letagents.entrypoints.mcp.visit import Visit
 from letagents.wire import moments, public, readable
@@ -40,6 +41,8 @@ SKIPPED_SHOWN = 100
 """So many ids of passed-over messages are listed; the count is of all."""
 SIGN_OF_LIFE = 15.0
 """Seconds after which a waiting client is told that the wait goes on."""
+LONGEST = 86_400_000
+"""Milliseconds that a wait lasts at most, whatever is set."""
 
 
 async def send_message(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
@@ -57,7 +60,7 @@ async def _send(
     visit: Visit, arguments: Arguments, reply_to: MessageId | None, thread: MessageId | None
 ) -> Result:
     key = key_of(arguments.get("client_message_id"))
-    speaker = await visit.client.callers.acting(claim(arguments), visit.client.places.current_id)
+    speaker = await _speaker(visit, arguments)
     message = await visit.client.messages.send(
         speaker, str(arguments["text"]), key=key, reply_to=reply_to, thread=thread
     )
@@ -70,12 +73,11 @@ async def post_status(visit: Visit, arguments: Arguments, _progress: Progress) -
     status = str(arguments["status"])
     key = key_of(arguments.get("client_message_id"))
     try:
-        speaker = await visit.client.callers.acting(
-            claim(arguments), visit.client.places.current_id
-        )
+        speaker = await _speaker(visit, arguments)
     except NoRoom as error:
         return {"success": False, "error": error.happened, "hint": error.remedy}
     message = await visit.client.messages.send(speaker, f"[status] {status}", key=key)
+    await visit.client.places.saw(message.room_id, message.id)
     return {
         "success": True,
         "status_posted": status,
@@ -86,50 +88,57 @@ async def post_status(visit: Visit, arguments: Arguments, _progress: Progress) -
     }
 
 
+async def _speaker(visit: Visit, arguments: Arguments) -> Connection:
+    with naming("room_id"):
+        return await visit.client.callers.acting(claim(arguments), visit.client.places.current_id)
+
+
 async def read_messages(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
     limit = _whole(arguments.get("limit"), READ_DEFAULT) or READ_LARGEST
-    room_id, viewer = await visit.client.callers.viewing(
-        claim(arguments), visit.client.places.current_id
-    )
-    window = Latest(min(limit, READ_LARGEST))
-    page = await visit.client.messages.read(room_id, window, viewer)
-    shown = readable.bounded(_readable(visit, page.messages), "last")
-    await visit.client.places.saw(room_id, _last(page.messages))
-    return {"room_id": str(room_id), "messages": shown.messages} | _left_out(
-        page.more, shown.omitted
-    )
+    room_id, viewer = await _viewer(visit, arguments)
+    with naming("room_id"):
+        window = Latest(min(limit, READ_LARGEST))
+        page = await visit.client.messages.read(room_id, window, viewer)
+    kept = readable.bounded(readable.page(page.messages), "last")
+    await visit.client.places.saw(room_id, page.messages[-1].id if page.messages else None)
+    shown = [_with_prompt(visit, one) for one in kept.messages]
+    return {"room_id": str(room_id), "messages": shown} | _left_out(page.more, kept.omitted)
 
 
 async def wait_for_messages(visit: Visit, arguments: Arguments, progress: Progress) -> Result:
     after = message_of(arguments.get("after_message_id"), "after_message_id")
-    room_id, viewer = await visit.client.callers.viewing(
-        claim(arguments), visit.client.places.current_id
-    )
+    room_id, viewer = await _viewer(visit, arguments)
     timeout = _timeout(arguments.get("timeout"))
-    async with _signs_of_life(progress):
-        heard = await visit.client.messages.wait(room_id, after, timeout=timeout, viewer=viewer)
-    keep: Literal["first", "last"] = "last" if after is None else "first"
-    return await _heard(visit, room_id, heard, keep)
+    async with signs_of_life(progress):
+        with naming("room_id"):
+            heard = await visit.client.messages.wait(room_id, after, timeout=timeout, viewer=viewer)
+    result, observed = _heard(visit, heard, "last" if after is None else "first")
+    await visit.client.places.saw(room_id, observed)
+    return {"room_id": str(room_id)} | result
 
 
-async def _heard(
-    visit: Visit, room_id: RoomId, heard: Heard, keep: Literal["first", "last"]
-) -> Result:
-    kept = readable.bounded(_readable(visit, heard.page.messages), keep)
-    silent = [one["id"] for one in kept.messages if _is_silent(one)]
-    skipped = [str(one) for one in heard.passed_over] + silent
-    observed = kept.messages[-1]["id"] if kept.messages else (skipped[-1] if skipped else None)
-    result: Result = {
-        "room_id": str(room_id),
-        "messages": [one for one in kept.messages if not _is_silent(one)],
-    }
+async def _viewer(visit: Visit, arguments: Arguments) -> tuple[RoomId, Connection | None]:
+    return await visit.client.callers.viewing(claim(arguments), visit.client.places.current_id)
+
+
+def _heard(
+    visit: Visit, heard: Heard, keep: Literal["first", "last"]
+) -> tuple[Result, MessageId | None]:
+    """Return what a wait brought and up to where it was observed: never past what did not fit."""
+    messages = heard.page.messages
+    kept = readable.bounded(readable.page(messages), keep)
+    said = messages[: len(kept.messages)] if keep == "first" else messages[kept.omitted :]
+    pairs = list(zip(said, kept.messages, strict=True))
+    shown = [_with_prompt(visit, plain) for message, plain in pairs if is_for_reader(message)]
+    silent = [message.id for message, _ in pairs if not is_for_reader(message)]
+    result: Result = {"messages": shown}
+    observed = said[-1].id if said else (heard.passed_over or (None,))[-1]
     if observed is not None:
-        result["last_observed_message_id"] = observed
-        await visit.client.places.saw(room_id, MessageId.parse(observed))
-    if skipped:
-        result["skipped_message_ids"] = skipped[-SKIPPED_SHOWN:]
+        result["last_observed_message_id"] = str(observed)
+    if skipped := [*heard.passed_over, *silent]:
+        result["skipped_message_ids"] = [str(one) for one in skipped[-SKIPPED_SHOWN:]]
         result["skipped_message_count"] = len(skipped)
-    return result | _left_out(heard.page.more, kept.omitted)
+    return result | _left_out(heard.page.more, kept.omitted), observed
 
 
 def _left_out(more: bool, omitted: int) -> Result:
@@ -141,12 +150,8 @@ def _left_out(more: bool, omitted: int) -> Result:
     return result
 
 
-def _readable(visit: Visit, messages: Sequence[Message]) -> list[readable.Plain]:
-    return [_with_prompt(visit, plain) for plain in readable.page(messages)]
-
-
 def _with_prompt(visit: Visit, plain: readable.Plain) -> readable.Plain:
-    kind = kind_of(plain["agent_prompt_kind"])
+    kind = kind_of(plain.get("agent_prompt_kind"))
     if kind is None:
         return plain
     return plain | {
@@ -156,17 +161,8 @@ def _with_prompt(visit: Visit, plain: readable.Plain) -> readable.Plain:
     }
 
 
-def _is_silent(plain: readable.Plain) -> bool:
-    activation = plain.get("activation")
-    return activation is not None and activation["for_current_agent"]["decision"] == "silent"
-
-
 def _speaking(visit: Visit, speaker: Connection) -> Result:
     return public.identity(identity.of_session(speaker.session), visit.client.chat.instance)
-
-
-def _last(messages: Sequence[Message]) -> MessageId | None:
-    return messages[-1].id if messages else None
 
 
 def _whole(value: object, default: int) -> int:
@@ -176,20 +172,18 @@ def _whole(value: object, default: int) -> int:
 def _timeout(value: object) -> timedelta | None:
     if not isinstance(value, int | float):
         return None
-    if value < 0:
-        raise Malformed("timeout: it is negative.", remedy="Pass milliseconds, 0 or more.")
-    return timedelta(milliseconds=min(value, 86_400_000))
+    return timedelta(milliseconds=min(value, LONGEST))
 
 
 @asynccontextmanager
-async def _signs_of_life(progress: Progress) -> AsyncIterator[None]:
+async def signs_of_life(progress: Progress, every: float = SIGN_OF_LIFE) -> AsyncIterator[None]:
     """Tell a client now and then that a wait goes on; some give up on calls that say nothing."""
 
     async def tell() -> None:
         waited = 0.0
         while True:
-            await anyio.sleep(SIGN_OF_LIFE)
-            waited += SIGN_OF_LIFE
+            await anyio.sleep(every)
+            waited += every
             await progress(waited, None, "waiting for messages")
 
     async with anyio.create_task_group() as telling:

@@ -4,7 +4,7 @@ from letagents.application.places import Entered
 from letagents.domain import rooms
 from letagents.domain.errors import NotAvailable, UnknownRoom
 from letagents.entrypoints.mcp.parameters import Parameter
-from letagents.entrypoints.mcp.tool import Progress, Tool
+from letagents.entrypoints.mcp.tool import Progress, Run, Tool
 from letagents.entrypoints.mcp.tools import schemas
 from letagents.entrypoints.mcp.tools.arguments import (
     CONVERSATION_ID,
@@ -13,6 +13,7 @@ from letagents.entrypoints.mcp.tools.arguments import (
     Arguments,
     claim,
     named_room,
+    naming,
     text_of,
 )
 from letagents.entrypoints.mcp.visit import Visit
@@ -45,18 +46,17 @@ async def create_room(visit: Visit, _arguments: Arguments, _progress: Progress) 
 
 async def join_code(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
     mode = _mode(arguments)
-    entered = await visit.client.places.join(
-        rooms.invite_code(str(arguments["code"])), via="join_code", create=False
-    )
+    room_id = rooms.invite_code(str(arguments["code"]))
+    with naming("code"):
+        entered = await visit.client.places.join(room_id, via="join_code", create=False)
     return {**await _welcome(visit, entered), "session_mode": mode}
 
 
 async def join_room(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
     mode = _mode(arguments)
     room_id = named_room(str(arguments["name"]), "name")
-    entered = await visit.client.places.join(
-        room_id, create=not rooms.looks_like_code(str(room_id))
-    )
+    with naming("name"):
+        entered = await visit.client.places.join(room_id)
     return {**await _welcome(visit, entered), "session_mode": mode}
 
 
@@ -118,26 +118,29 @@ def _mode(arguments: Arguments) -> str:
     return mode
 
 
-def _joining(name: str, purpose: str, *parameters: Parameter) -> Tool[Visit]:
-    runs = {"create": create_room, "join_r": join_room}
+def _entering(
+    name: str, purpose: str, run: Run[Visit], *parameters: Parameter, idempotent: bool = True
+) -> Tool[Visit]:
     return Tool(
         name=name,
         purpose=purpose,
         parameters=parameters,
         result=_JOINED,
         read_only=False,
-        idempotent=not name.startswith("create"),
+        idempotent=idempotent,
         open_world=False,
-        run=runs.get(name[:6], join_code),
+        run=run,
     )
 
 
+_CREATES = "Make a room that others enter by its code, and enter it."
+
 JOINING = (
-    _joining("create_room", "Make a room that others enter by its code, and enter it."),
-    _joining("create_project", "Old name of create_room."),
-    _joining("join_room", "Enter a named room, made if absent.", _NAME, _SESSION_MODE),
-    _joining("join_code", "Enter a room by its invite code.", _CODE, _SESSION_MODE),
-    _joining("join_project", "Old name of join_code.", _CODE, _SESSION_MODE),
+    _entering("create_room", _CREATES, create_room, idempotent=False),
+    _entering("create_project", "Old name of create_room.", create_room, idempotent=False),
+    _entering("join_room", "Enter a named room, made if absent.", join_room, _NAME, _SESSION_MODE),
+    _entering("join_code", "Enter a room by its invite code.", join_code, _CODE, _SESSION_MODE),
+    _entering("join_project", "Old name of join_code.", join_code, _CODE, _SESSION_MODE),
 )
 
 INSPECTION = (

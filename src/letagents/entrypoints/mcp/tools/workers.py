@@ -2,8 +2,8 @@
 
 from letagents.application.registration import Registered, Wish
 from letagents.domain import names
-from letagents.domain.errors import Malformed, NoRoom, SessionEnded
-from letagents.domain.ids import RegistrationKey, RoomId
+from letagents.domain.errors import Malformed, NoRoom, SessionEnded, SessionUnknown
+from letagents.domain.ids import RegistrationKey, RoomId, quoted
 from letagents.domain.sessions import SessionKind
 from letagents.entrypoints.mcp.parameters import Parameter
 from letagents.entrypoints.mcp.tool import Progress, Tool
@@ -14,6 +14,7 @@ from letagents.entrypoints.mcp.tools.arguments import (
     WORKER_ID,
     Arguments,
     claim,
+    naming,
     room_of,
     text_of,
     worker_of,
@@ -23,11 +24,17 @@ from letagents.wire import public
 
 Result = dict[str, object]
 
+WAYS = ("recover_lost_worker", "worker_id", "registration_key")
+"""What makes a registration that of a worker with a lasting handle."""
+
+SHORTEST_NAME = 2
+
 
 async def register_agent_session(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    if arguments.get("recover_lost_worker") or {"worker_id", "registration_key"} & set(arguments):
-        return await _register_worker(visit, arguments)
-    return await _register_plain(visit, arguments)
+    with naming("room_id"):
+        if any(arguments.get(name) for name in WAYS):
+            return await _register_worker(visit, arguments)
+        return await _register_plain(visit, arguments)
 
 
 async def _register_worker(visit: Visit, arguments: Arguments) -> Result:
@@ -42,12 +49,7 @@ async def _register_worker(visit: Visit, arguments: Arguments) -> Result:
 
 
 def _durable_wish(arguments: Arguments) -> Wish:
-    ways = [
-        name
-        for name in ("recover_lost_worker", "worker_id", "registration_key")
-        if arguments.get(name)
-    ]
-    if len(ways) > 1:
+    if len(ways := [name for name in WAYS if arguments.get(name)]) > 1:
         raise Malformed(
             f"{ways[0]}: {' and '.join(ways[1:])} was passed too.",
             remedy="Pass registration_key for a new worker, worker_id for one that you have, or "
@@ -116,7 +118,7 @@ async def _register_plain(visit: Visit, arguments: Arguments) -> Result:
     if room_id is None:
         return _no_room()
     kind = SessionKind(str(arguments.get("session_kind", SessionKind.WORKER.value)))
-    connection = await visit.client.registration.register_plain(_wish(arguments, room_id), kind)
+    connection = await visit.client.plain.register(_wish(arguments, room_id), kind)
     session_id = str(connection.session.session_id)
     return {
         "success": True,
@@ -124,8 +126,8 @@ async def _register_plain(visit: Visit, arguments: Arguments) -> Result:
         "agent_session": public.session(connection.session),
         "agent_session_id": session_id,
         "use_agent_session_id": session_id,
-        "instruction": "Pass agent_session_id to room tools. It ends with this process; for a "
-        "worker that lasts, pass registration_key.",
+        "instruction": "Pass agent_session_id to room tools. For a worker that is found again, "
+        "register with a registration_key.",
     }
 
 
@@ -139,12 +141,10 @@ async def disconnect_agent_session(
         if connection is None:
             return _nobody() if asked.room_id or client.places.current_id else _no_room()
         session = await client.registration.disconnect(connection)
-    except SessionEnded:
-        return {
-            "success": True,
-            "already_ended": True,
-            "agent_session": public.session(await client.callers.ended(asked)),
-        }
+    except (SessionEnded, SessionUnknown):
+        if (over := await client.callers.ended(asked)) is None:
+            raise
+        return {"success": True, "already_ended": True, "agent_session": public.session(over)}
     return {
         "success": True,
         "local": True,
@@ -166,7 +166,7 @@ async def set_agent_name(visit: Visit, arguments: Arguments, _progress: Progress
     asked = str(arguments["name"]).strip()
     if len(asked) < SHORTEST_NAME:
         return {"success": False, "error": "name: it needs 2 to 64 characters."}
-    name = names.checked_display_name(asked)
+    name = _checked_name(asked)
     if (conversation := text_of(arguments, "conversation_id")) is not None:
         who = await chat.named_in(conversation, name)
     else:
@@ -179,7 +179,14 @@ async def set_agent_name(visit: Visit, arguments: Arguments, _progress: Progress
     }
 
 
-SHORTEST_NAME = 2
+def _checked_name(text: str) -> str:
+    try:
+        return names.checked_display_name(text)
+    except Malformed as error:
+        raise Malformed(
+            f"name: {quoted(text)} is not a name that a room can show.",
+            remedy="Pass a name of 2 to 64 characters, without control characters and without |.",
+        ) from error
 
 
 def _no_room() -> Result:
