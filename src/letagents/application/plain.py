@@ -56,14 +56,14 @@ class PlainSessions:
 
     async def _connect(self, wish: Wish, kind: SessionKind) -> Connection:
         await self.registration.enter(wish.room_id)
-        earlier = self.connections.own(wish.room_id)
+        earlier, named = self.connections.own(wish.room_id), self.chat.chosen_name
         arrival = await self._arrival(wish, kind)
         connection = await self.rooms.connect(wish.room_id, arrival)
         self.connections.hold_own(connection)
-        self._named[wish.room_id] = self.chat.chosen_name
         opened(connection)
         await self._remember(connection)
-        if earlier is not None and kind is SessionKind.WORKER:
+        if kind is SessionKind.WORKER:
+            self._named[wish.room_id] = named
             await self._end(earlier)
         return connection
 
@@ -91,7 +91,8 @@ class PlainSessions:
 
         await self.state.transact(saved)
 
-    async def _end(self, earlier: Connection) -> None:
+    async def _end(self, earlier: Connection | None) -> None:
         """End what this chat was under another name; under the same name it has ended already."""
-        with suppress(LetAgentsError):
-            await self.registration.disconnect(earlier)
+        if earlier is not None:
+            with suppress(LetAgentsError):
+                await self.registration.disconnect(earlier)
