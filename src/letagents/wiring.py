@@ -47,8 +47,10 @@ async def open_letagents(
     async with AsyncExitStack() as opened:
         if rooms is None:
             rooms = _rooms(settings, clock, ids, opened)
+        if state is None:
+            state = _state(settings, opened)
         yield LetAgents(
-            state=state or _state(settings),
+            state=state,
             rooms=rooms,
             surroundings=surroundings or GitSurroundings(),
             clock=clock,
@@ -58,26 +60,25 @@ async def open_letagents(
         )
 
 
-def _state(settings: Settings) -> "JsonFileState | SqliteState":
+def _state(settings: Settings, opened: AsyncExitStack) -> "JsonFileState | SqliteState":
     if settings.state == "sqlite":
         from letagents.adapters.state.sqlite import SqliteState
 
-        return SqliteState(settings.state_path.with_suffix(".db"))
+        kept = SqliteState(settings.state_path.with_suffix(".db"))
+        opened.callback(kept.close)
+        return kept
     from letagents.adapters.state.json_file import JsonFileState
 
     return JsonFileState(settings.state_path)
 
 
 def _rooms(settings: Settings, clock: Clock, ids: Ids, opened: AsyncExitStack) -> RoomTransport:
-    if settings.rooms_are_hosted:
-        raise NotAvailable(
-            "The settings ask for rooms on a server, and this version has none yet.",
-            remedy="Set LETAGENTS_CHAT_STORAGE=local to use this machine's rooms.",
-        )
-    from letagents.adapters.nudges.none import NoNudges
+    if (refused := _no_hosted_rooms(settings)) is not None:
+        raise refused
+    from letagents.adapters.nudges.datagram import DatagramNudges
     from letagents.adapters.rooms.local import LocalRooms
 
-    rooms = LocalRooms(settings.rooms_db, ids, clock, NoNudges())
+    rooms = LocalRooms(settings.rooms_db, ids, clock, DatagramNudges(settings.run_dir, ids))
     opened.push_async_callback(rooms.aclose)
     return rooms
 
@@ -92,11 +93,11 @@ def _quiet_by_default() -> None:
 
 
 def _no_hosted_rooms(settings: Settings) -> NotAvailable | None:
-    if settings.api_url is None or settings.chat_storage == "local":
+    if not settings.rooms_are_hosted:
         return None
     return NotAvailable(
-        "LETAGENTS_API_URL is set, and this version has no hosted rooms yet.",
-        remedy="Unset it, or set LETAGENTS_CHAT_STORAGE=local, to use this machine's rooms.",
+        "The settings ask for rooms on a server, and this version has none yet.",
+        remedy="Set LETAGENTS_CHAT_STORAGE=local to use this machine's rooms.",
     )
 
 
@@ -109,10 +110,11 @@ async def examine(settings: Settings) -> list[Finding]:
     from letagents.adapters.state import health as state_health
 
     refused = _no_hosted_rooms(settings)
-    return [
-        *folders.examine("home", settings.home),
-        *folders.openness("home", settings.run_dir),
-        *await state_health.examine(_state(settings)),
-        *await to_thread.run_sync(rooms_health.examine, settings.rooms_db),
-        *([Finding("hosted rooms", refused.happened, refused.remedy)] if refused else []),
-    ]
+    async with AsyncExitStack() as opened:
+        return [
+            *folders.examine("home", settings.home),
+            *folders.openness("home", settings.run_dir),
+            *await state_health.examine(_state(settings, opened)),
+            *await to_thread.run_sync(rooms_health.examine, settings.rooms_db),
+            *([Finding("hosted rooms", refused.happened, refused.remedy)] if refused else []),
+        ]
