@@ -103,7 +103,10 @@ class Callers:
         return shown
 
     async def _of_worker(self, worker_id: WorkerId, room_id: RoomId | None) -> Connection:
-        held = self.connections.held(worker_id, room_id) if room_id else None
+        if room_id is None:
+            held = self.connections.held_alone(worker_id)
+        else:
+            held = self.connections.held(worker_id, room_id)
         if held is not None:
             return held
         state = await self.state.read()

@@ -36,6 +36,11 @@ class Connections:
         """Return the connection that this client holds for the worker in the room."""
         return self._held.get((worker_id, room_id))
 
+    def held_alone(self, worker_id: WorkerId) -> Connection | None:
+        """Return the worker's connection if this client connected it in one room only."""
+        rooms = {room_id for worker, room_id in (*self._held, *self._lost) if worker == worker_id}
+        return self._held.get((worker_id, rooms.pop())) if len(rooms) == 1 else None
+
     def why_lost(self, worker_id: WorkerId, room_id: RoomId) -> ConnectionLost | None:
         """Return the refusal through which this client lost the connection, if it had one."""
         return self._lost.get((worker_id, room_id))
