@@ -6,7 +6,7 @@ again at once; so nobody has to be waited for, and nothing of it is kept on this
 
 import difflib
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 
@@ -105,7 +105,9 @@ class Person:
             found = [*page.messages, *found]
         return found[-count:] if count else []
 
-    async def follow(self, room_id: RoomId, after: MessageId | None) -> AsyncIterator[Message]:
+    async def follow(
+        self, room_id: RoomId, after: MessageId | None
+    ) -> AsyncGenerator[Message, None]:
         """Give each message after that one as soon as it is there; never ends by itself."""
         while True:
             window = After(after, PAGE_LIMIT)

@@ -1,7 +1,7 @@
 """What the parts of letagents say of the places that they use, for whoever looks after them.
 
-D1  Examining leaves every place as it was, but for a lock whose owner is gone, and makes nothing
-    where nothing was.
+D1  Examining changes nothing that a place holds, but clears a lock whose owner is gone, and makes
+    nothing where nothing was.
 D2  Whatever is wrong with a place is a finding, never an error.
 D3  A finding that tells of a problem says how to mend it.
 """

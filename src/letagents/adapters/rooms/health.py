@@ -37,8 +37,7 @@ def _sqlite(engine: Engine) -> list[Finding]:
     file = Path(place_of(engine))
     if not file.exists():
         return [folders.not_used_yet(ABOUT, file)]
-    beside = [file.with_name(file.name + ending) for ending in ("", "-wal", "-shm")]
-    return [_read_and_written(engine), *folders.openness(ABOUT, *beside)]
+    return [_read_and_written(engine), *folders.openness(ABOUT, file)]
 
 
 def _read_and_written(engine: Engine) -> Finding:

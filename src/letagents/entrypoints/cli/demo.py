@@ -43,7 +43,7 @@ def play(server: Sequence[str], surface: Surface) -> int:
 
 @contextmanager
 def _home() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="letagents-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix="letagents_demo_", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
 

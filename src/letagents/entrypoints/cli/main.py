@@ -31,6 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         from letagents.entrypoints.cli import printing
 
         printing.complain(error)
+        if error.code == printing.OutputLost.code:
+            _let_go_of_output()
         return 1
     except BrokenPipeError:
         _let_go_of_output()

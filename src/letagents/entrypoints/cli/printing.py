@@ -73,9 +73,28 @@ def output() -> Surface:
     return Surface.of(sys.stdout)
 
 
+class OutputLost(LetAgentsError):
+    """Standard output takes nothing any more, and not because its reader has left."""
+
+    code = "output_lost"
+
+
 def say(line: str = "") -> None:
-    """Print a line now: whoever reads it may be waiting."""
-    print(line, flush=True)
+    """Print a line now: whoever reads it may be waiting.
+
+    Raises:
+        BrokenPipeError: whoever read it has left.
+        OutputLost: it cannot be written.
+    """
+    try:
+        print(line, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputLost(
+            f"Standard output cannot be written: {error.strerror}.",
+            remedy="Send it to a place that has room, and run the command again.",
+        ) from error
 
 
 def say_json(fields: Mapping[str, object]) -> None:

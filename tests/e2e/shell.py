@@ -1,0 +1,83 @@
+"""The command line as a shell runs it: real processes, a home of their own, every wait bounded."""
+
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Self
+
+PATIENCE = 20
+"""Seconds until a wait is given up; nothing here depends on how busy the machine is."""
+
+COMMAND = (sys.executable, "-m", "letagents")
+_LEFT_OUT = ("LETAGENTS_", "AGENT_", "CODEX_", "NO_COLOR")
+
+
+def environment(home: Path, more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return an environment in which nothing of letagents is set but its home and the owner."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(_LEFT_OUT)}
+    ours = {"LETAGENTS_HOME": str(home), "LETAGENTS_AGENT_OWNER_LABEL": "Grace", "TZ": "UTC"}
+    return {**plain, **ours, **(more or {})}
+
+
+def run(
+    home: Path, *words: str, given: bytes = b"", **settings: str
+) -> "subprocess.CompletedProcess[str]":
+    """Run one command to its end."""
+    done = subprocess.run(
+        [*COMMAND, *words],
+        input=given,
+        capture_output=True,
+        env=environment(home, settings),
+        timeout=PATIENCE,
+        check=False,
+    )
+    return subprocess.CompletedProcess(
+        done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
+    )
+
+
+class Running:
+    """A command that goes on, seen line by line."""
+
+    def __init__(
+        self, home: Path, words: Sequence[str], *, out: "int | IO[bytes]" = subprocess.PIPE
+    ) -> None:
+        self.process = subprocess.Popen(
+            [*COMMAND, *words], stdout=out, stderr=subprocess.PIPE, env=environment(home)
+        )
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        if self.process.stdout is not None:
+            threading.Thread(target=self._read, args=[self.process.stdout], daemon=True).start()
+
+    def _read(self, stream: IO[bytes]) -> None:
+        with stream:
+            for line in stream:
+                self._lines.put(line)
+
+    def line(self) -> str:
+        """Return the next line."""
+        return self._lines.get(timeout=PATIENCE).decode().rstrip("\r\n")
+
+    def ended(self) -> int:
+        """Wait for its end; return its exit code."""
+        return self.process.wait(PATIENCE)
+
+    def complaints(self) -> str:
+        """Return what it wrote to standard error until its end."""
+        assert self.process.stderr is not None
+        with self.process.stderr as errors:
+            return errors.read().decode()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(PATIENCE)
+        if self.process.stderr is not None:
+            self.process.stderr.close()
