@@ -106,6 +106,8 @@ async def examine(settings: Settings) -> list[Finding]:
     from anyio import to_thread
 
     from letagents.adapters import folders
+    from letagents.adapters.nudges import health as nudges_health
+    from letagents.adapters.nudges.datagram import DatagramNudges
     from letagents.adapters.rooms import health as rooms_health
     from letagents.adapters.state import health as state_health
 
@@ -116,5 +118,6 @@ async def examine(settings: Settings) -> list[Finding]:
             *folders.openness("home", settings.run_dir),
             *await state_health.examine(_state(settings, opened)),
             *await to_thread.run_sync(rooms_health.examine, settings.rooms_db),
+            nudges_health.examine(DatagramNudges(settings.run_dir, SystemIds()), settings.run_dir),
             *([Finding("hosted rooms", refused.happened, refused.remedy)] if refused else []),
         ]

@@ -1,7 +1,9 @@
 """What the places of letagents say of themselves, sound and broken."""
 
 import os
+import socket
 import sqlite3
+import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -178,6 +180,28 @@ async def test_rooms_elsewhere_that_cannot_be_opened_are_a_problem(
 
     assert problems(findings) == ["rooms"]
     assert not any("hidden" in f"{finding}" for finding in findings)
+
+
+@pytest.mark.rule("D2")
+async def test_where_no_socket_can_be_had_waiters_look_by_themselves() -> None:
+    with tempfile.TemporaryDirectory() as short:  # beside a long path there is another way
+        settings = Settings(home=Path(short))
+        [unused] = [one for one in await examine(settings) if one.about == "wake-ups"]
+        settings.run_dir.write_text("in place of a folder")
+        findings = await examine(settings)
+        [slow] = [one for one in findings if one.about == "wake-ups"]
+
+    assert "not used yet" in unused.said
+    assert "looks every" in slow.said
+    assert "wake-ups" not in problems(findings)
+
+
+@pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="needs sockets in folders")
+async def test_where_there_are_sockets_waiters_are_woken_at_once(used: Settings) -> None:
+    used.run_dir.mkdir(mode=0o700)
+    [fast] = [one for one in await examine(used) if one.about == "wake-ups"]
+
+    assert "at once" in fast.said
 
 
 @pytest.mark.parametrize(("storage", "about"), [(None, ["hosted rooms"]), ("local", [])])

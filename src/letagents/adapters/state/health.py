@@ -29,9 +29,6 @@ async def examine(store: JsonFileState | SqliteState) -> list[Finding]:
         await store.transact(lambda state: (state, None))
     except LetAgentsError as error:
         return [*found, Finding(ABOUT, error.happened, remedy=_remedy(error, lock))]
-    finally:
-        if isinstance(store, SqliteState):
-            store.close()
     said = _in_words(state) if path.exists() else "is not used yet, and can be"
     return [*found, Finding(ABOUT, f"{path} {said}"), *folders.openness(ABOUT, path)]
 

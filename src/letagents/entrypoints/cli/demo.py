@@ -43,7 +43,8 @@ def play(server: Sequence[str], surface: Surface) -> int:
 
 @contextmanager
 def _home() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="letagents_demo_", ignore_cleanup_errors=True) as folder:
+    name = "letagents_demo_"
+    with tempfile.TemporaryDirectory(prefix=name, ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
 
