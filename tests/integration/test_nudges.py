@@ -1,6 +1,8 @@
 """What only real sockets and folders can do to nudges."""
 
 import asyncio
+import contextlib
+import os
 import socket
 import sys
 import tempfile
@@ -131,6 +133,30 @@ async def test_where_no_folder_can_be_made_a_waiter_looks_more_often(place: Path
         assert rest == OFTEN
     waiting.nudge(ROOM)
     assert waiting.fault() is not None
+
+
+async def test_in_a_folder_that_may_not_be_written_a_waiter_looks_more_often(place: Path) -> None:
+    waiting = nudges(place)
+    (place / "nudges").mkdir(mode=0o500)
+
+    with without_privileges():
+        with waiting.listening(ROOM, lambda: None) as rest:
+            assert rest == OFTEN
+        waiting.nudge(ROOM)
+        assert waiting.fault() is not None
+
+
+@contextlib.contextmanager
+def without_privileges() -> Iterator[None]:
+    """Be nobody for a while, if we are root, whom no mode keeps out."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65_534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
 
 
 async def test_two_thousand_waits_leave_no_descriptor_and_no_file(place: Path) -> None:

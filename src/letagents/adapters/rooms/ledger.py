@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
-from sqlalchemy import Engine
 
 from letagents.adapters.rooms import local_posts, local_reading, local_seats
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.rooms.writer import Outcome, Post
+from letagents.adapters.sql.database import Database
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import Message, Page, Window
@@ -27,8 +27,8 @@ class Ledger:
     _clock: Clock
 
     @classmethod
-    def at(cls, place: Engine | Path | str, ids: Ids, clock: Clock) -> "Ledger":
-        """Return the ledger of the database at a path or URL, or behind an engine."""
+    def at(cls, place: Database | Path | str, ids: Ids, clock: Clock) -> "Ledger":
+        """Return the ledger of a database, or of the one at a path or URL."""
         return cls(LocalStore.at(place), ids, clock)
 
     def create(self) -> Room:
@@ -64,5 +64,5 @@ class Ledger:
         return local_reading.message(self._store, room_id, message_id)
 
     def close(self) -> None:
-        """Close all connections to the database."""
+        """Close the database if it was opened here."""
         self._store.close()

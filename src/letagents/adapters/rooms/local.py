@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 import attrs
 
 from letagents.adapters.rooms.bells import Bells, Nudges
-from letagents.adapters.rooms.writer import Outcome, Post, Writer
+from letagents.adapters.rooms.writer import Outcome, Post, Writer, closed
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import After, Draft, Message, Page, Window
@@ -25,9 +25,8 @@ from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
     from letagents.adapters.rooms.ledger import Ledger
+    from letagents.adapters.sql.database import Database
 
 T = TypeVar("T")
 
@@ -42,7 +41,7 @@ class LocalRooms:
     half; asking again with the same key tells.
     """
 
-    _place: "Engine | Path | str"
+    _place: "Database | Path | str"
     _ids: Ids
     _clock: Clock
     _nudges: Nudges
@@ -130,6 +129,8 @@ class LocalRooms:
             self._opened.close()
 
     async def _reader(self, work: Callable[[], T]) -> T:
+        if self._writer.is_closed:
+            raise closed()
         return await asyncio.get_running_loop().run_in_executor(self._readers, work)
 
     def _post_all(self, posts: Sequence[Post]) -> Sequence[Outcome]:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import attrs
-from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from letagents.adapters.sql import migrations
@@ -24,13 +23,16 @@ class LocalStore:
     """Does work in transactions on the database. Any thread may use it."""
 
     _database: Database
+    _is_ours: bool
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _is_prepared: bool = False
 
     @classmethod
-    def at(cls, place: Engine | Path | str) -> "LocalStore":
-        """Return the store at a path or URL, or over an engine."""
-        return cls(Database.of(place) if isinstance(place, Engine) else Database.at(place))
+    def at(cls, place: Database | Path | str) -> "LocalStore":
+        """Return the store at a path or URL, or in a database, which is then not closed."""
+        if isinstance(place, Database):
+            return cls(place, is_ours=False)
+        return cls(Database.at(place), is_ours=True)
 
     def read(self, work: Callable[[Unit], T]) -> T:
         """Return what `work` finds, in a transaction that sees one state throughout.
@@ -87,8 +89,9 @@ class LocalStore:
             ) from error
 
     def close(self) -> None:
-        """Close all connections to the database."""
-        self._database.close()
+        """Close the database if it was opened here."""
+        if self._is_ours:
+            self._database.close()
 
 
 def _in_short(error: BaseException) -> str:

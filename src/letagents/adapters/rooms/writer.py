@@ -37,6 +37,11 @@ class Post:
 Outcome = Message | Exception
 
 
+def closed() -> RoomsUnavailable:
+    """Return the error for what is asked after the end."""
+    return RoomsUnavailable("These rooms have been closed.", remedy="Open them again first.")
+
+
 @attrs.frozen(eq=False)
 class _Turn:
     work: Post | Callable[[], Any]
@@ -63,7 +68,7 @@ class Writer:
     _queue: queue.SimpleQueue[_Turn | None] = attrs.field(factory=queue.SimpleQueue)
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _thread: threading.Thread | None = None
-    _is_closed: bool = False
+    is_closed: bool = False
 
     async def post(self, post: Post) -> Message:
         """Return the message that `post` became."""
@@ -81,13 +86,11 @@ class Writer:
         return await turn.answer
 
     def _start(self) -> None:
-        if self._thread is not None and not self._is_closed:
+        if self._thread is not None and not self.is_closed:
             return
         with self._lock:
-            if self._is_closed:
-                raise RoomsUnavailable(
-                    "These rooms have been closed.", remedy="Open them again first."
-                )
+            if self.is_closed:
+                raise closed()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="rooms-writer", daemon=True)
                 self._thread.start()
@@ -95,7 +98,7 @@ class Writer:
     def close(self) -> None:
         """Do what was asked before, and no more."""
         with self._lock:
-            self._is_closed = True
+            self.is_closed = True
             thread = self._thread
         if thread is not None:
             self._queue.put(None)
