@@ -103,11 +103,9 @@ class Callers:
         return shown
 
     async def _of_worker(self, worker_id: WorkerId, room_id: RoomId | None) -> Connection:
-        if room_id is None:
-            held = self.connections.held_alone(worker_id)
-        else:
-            held = self.connections.held(worker_id, room_id)
-        if held is not None:
+        # Reading the state costs more than a send: it is read only where memory has no answer.
+        in_mind = room_id or self.connections.only_room(worker_id)
+        if in_mind is not None and (held := self.connections.held(worker_id, in_mind)) is not None:
             return held
         state = await self.state.read()
         worker = workers.find(state, worker_id, scope=await self.chat.scope())

@@ -24,22 +24,34 @@ class Connections:
 
     _held: dict[Key, Connection] = attrs.field(factory=dict)
     _lost: dict[Key, ConnectionLost] = attrs.field(factory=dict)
+    _rooms: dict[WorkerId, tuple[RoomId, ...]] = attrs.field(factory=dict)
     _plain: dict[SessionId, Connection] = attrs.field(factory=dict)
     _own: dict[RoomId, Connection] = attrs.field(factory=dict)
 
-    def hold(self, worker_id: WorkerId, room_id: RoomId, connection: Connection) -> None:
-        """Hold `connection` from now on, in place of an earlier one of that worker and room."""
+    def hold(
+        self,
+        worker_id: WorkerId,
+        room_id: RoomId,
+        connection: Connection,
+        *,
+        rooms: tuple[RoomId, ...],
+    ) -> None:
+        """Hold `connection` from now on, in place of an earlier one of that worker and room.
+
+        `rooms` are all in which the worker has a session now, whoever holds it there.
+        """
         self._held[worker_id, room_id] = connection
+        self._rooms[worker_id] = rooms
         self._lost.pop((worker_id, room_id), None)
 
     def held(self, worker_id: WorkerId, room_id: RoomId) -> Connection | None:
         """Return the connection that this client holds for the worker in the room."""
         return self._held.get((worker_id, room_id))
 
-    def held_alone(self, worker_id: WorkerId) -> Connection | None:
-        """Return the worker's connection if this client connected it in one room only."""
-        rooms = {room_id for worker, room_id in (*self._held, *self._lost) if worker == worker_id}
-        return self._held.get((worker_id, rooms.pop())) if len(rooms) == 1 else None
+    def only_room(self, worker_id: WorkerId) -> RoomId | None:
+        """Return the worker's only room, as far as is known since it was connected here last."""
+        rooms = self._rooms.get(worker_id, ())
+        return rooms[0] if len(rooms) == 1 else None
 
     def why_lost(self, worker_id: WorkerId, room_id: RoomId) -> ConnectionLost | None:
         """Return the refusal through which this client lost the connection, if it had one."""

@@ -193,8 +193,8 @@ class Registration:
         except LetAgentsError:
             await self._take_back(worker_id, room_id, pending)
             raise
-        await self._settle(worker, pending, connection)
-        self.connections.hold(worker_id, room_id, connection)
+        rooms = await self._settle(worker, pending, connection)
+        self.connections.hold(worker_id, room_id, connection, rooms=rooms)
         opened(connection)
         return connection
 
@@ -222,10 +222,13 @@ class Registration:
                 remedy="Call register_agent_session again as you did: it finds the same worker.",
             ) from unknown
 
-    async def _settle(self, worker: Worker, pending: Pending, connection: Connection) -> None:
+    async def _settle(
+        self, worker: Worker, pending: Pending, connection: Connection
+    ) -> tuple[RoomId, ...]:
+        """Settle what was asked; return all rooms in which the worker now has a session."""
         session = stored(connection)
 
-        def settled(state: LocalState) -> tuple[LocalState, None]:
+        def settled(state: LocalState) -> tuple[LocalState, tuple[RoomId, ...]]:
             done = connections.finish(
                 state,
                 worker.worker_id,
@@ -233,9 +236,9 @@ class Registration:
                 operation_id=pending.operation_id,
                 session=session,
             )
-            return done, None
+            return done, workers.rooms_of(done.workers[worker.worker_id])
 
-        await self.state.transact(settled)
+        return await self.state.transact(settled)
 
     async def _take_back(self, worker_id: WorkerId, room_id: RoomId, pending: Pending) -> None:
         def taken_back(state: LocalState) -> tuple[LocalState, None]:
