@@ -17,14 +17,17 @@ _LEFT_OUT = ("LETAGENTS_", "AGENT_", "CODEX_", "NO_COLOR")
 
 
 def environment(home: Path, more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return an environment in which nothing of letagents is set but its home and the owner."""
+    """Return an environment in which nothing of letagents is set but its home and the owner.
+
+    What is made for a while is made beside the home, and goes with it.
+    """
     plain = {name: value for name, value in os.environ.items() if not name.startswith(_LEFT_OUT)}
-    ours = {"LETAGENTS_HOME": str(home), "LETAGENTS_AGENT_OWNER_LABEL": "Grace", "TZ": "UTC"}
-    return {**plain, **ours, **(more or {})}
+    ours = {"LETAGENTS_HOME": str(home), "LETAGENTS_AGENT_OWNER_LABEL": "Grace"}
+    return {**plain, **ours, "TMPDIR": str(home.parent), **(more or {})}
 
 
 def run(
-    home: Path, *words: str, given: bytes = b"", **settings: str
+    home: Path, *words: str, given: bytes = b"", settings: Mapping[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":
     """Run one command to its end."""
     done = subprocess.run(

@@ -16,6 +16,7 @@ from tests.e2e.shell import PATIENCE, Running, environment, run
 from letagents.entrypoints.cli.main import main
 
 HEAVY = ("mcp", "mcp_types", "sqlalchemy", "structlog", "anyio", "attr", "httpx", "pysqlite3")
+PROFILED = {"PYTHONPROFILEIMPORTTIME": "1"}
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such thing")
 
 
@@ -100,7 +101,7 @@ def test_what_is_not_understood_ends_with_2(
 
 @pytest.mark.parametrize("word", ["--help", "--version"])
 def test_a_question_about_itself_loads_nothing_heavy(word: str, home: Path) -> None:
-    asked = run(home, word, PYTHONPROFILEIMPORTTIME="1")
+    asked = run(home, word, settings=PROFILED)
     loaded = {line.rpartition("|")[2].strip() for line in asked.stderr.splitlines()}
 
     assert asked.returncode == 0
@@ -108,7 +109,7 @@ def test_a_question_about_itself_loads_nothing_heavy(word: str, home: Path) -> N
 
 
 def test_only_the_server_loads_the_mcp_library(home: Path) -> None:
-    listed = run(home, "rooms", PYTHONPROFILEIMPORTTIME="1")
+    listed = run(home, "rooms", settings=PROFILED)
     loaded = {line.rpartition("|")[2].strip() for line in listed.stderr.splitlines()}
 
     assert listed.returncode == 0
@@ -377,7 +378,7 @@ def test_rooms_that_cannot_be_read_are_told_in_two_lines(workshop: Path) -> None
 
 
 def test_a_server_is_refused_as_long_as_there_are_no_hosted_rooms(home: Path) -> None:
-    refused = run(home, "rooms", LETAGENTS_API_URL="https://rooms.example")
+    refused = run(home, "rooms", settings={"LETAGENTS_API_URL": "https://rooms.example"})
 
     assert refused.returncode == 1
     assert "LETAGENTS_CHAT_STORAGE=local" in refused.stderr

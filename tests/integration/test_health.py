@@ -197,9 +197,11 @@ async def test_where_no_socket_can_be_had_waiters_look_by_themselves() -> None:
 
 
 @pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="needs sockets in folders")
-async def test_where_there_are_sockets_waiters_are_woken_at_once(used: Settings) -> None:
-    used.run_dir.mkdir(mode=0o700)
-    [fast] = [one for one in await examine(used) if one.about == "wake-ups"]
+async def test_where_there_are_sockets_waiters_are_woken_at_once() -> None:
+    with tempfile.TemporaryDirectory() as short:
+        settings = Settings(home=Path(short))
+        settings.run_dir.mkdir(mode=0o700)
+        [fast] = [one for one in await examine(settings) if one.about == "wake-ups"]
 
     assert "at once" in fast.said
 

@@ -147,7 +147,10 @@ class AgentProcess:
     def _keep(self, line: bytes | None) -> None:
         if line is None:
             raise NoAnswer(f"process {self.pid} has left")
-        message = json.loads(line)
+        try:
+            message = json.loads(line)
+        except ValueError:
+            raise NoAnswer(f"process {self.pid} says what is no JSON: {line[:40]!r}") from None
         if "method" not in message:
             self._answered[message.get("id", 0)] = message
 

@@ -36,15 +36,15 @@ def play(server: Sequence[str], surface: Surface) -> int:
     with _home() as home, Troupe(server, home) as troupe:
         try:
             Play(stage, troupe).perform()
-        except NoAnswer as error:
-            stage.check(f"Every process answered, and as it should: {error}", held=False)
+        except (NoAnswer, LookupError, TypeError) as error:  # the latter: an answer lacks a part
+            stage.check(f"Every process answered, and as it should: {error!r}", held=False)
     return stage.verdict()
 
 
 @contextmanager
 def _home() -> Iterator[Path]:
-    name = "letagents_demo_"
-    with tempfile.TemporaryDirectory(prefix=name, ignore_cleanup_errors=True) as folder:
+    # A short name: a path to a socket in it has to fit into the hundred bytes that an address has.
+    with tempfile.TemporaryDirectory(prefix="la", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
 
@@ -70,7 +70,8 @@ class Troupe:
             if not name.startswith(_OTHERS_SETTINGS)
         }
         environ |= {
-            "LETAGENTS_HOME": str(self.home / "home"),
+            "LETAGENTS_HOME": str(self.home),
+            "TMPDIR": str(self.home),
             "LETAGENTS_AGENT_OWNER_LABEL": OWNER,
             "LETAGENTS_LOG_LEVEL": "error",
         }
