@@ -104,6 +104,11 @@ def _cut_database(settings: Settings) -> None:
     file.write_bytes(file.read_bytes()[:8_192] + b"\xff" * 4_096)
 
 
+def _damaged_in_one_place(settings: Settings) -> None:
+    file = Path(settings.rooms_db)
+    file.write_bytes(file.read_bytes()[:-4_096] + bytes(4_096))
+
+
 def _newer_database(settings: Settings) -> None:
     with closing(sqlite3.connect(settings.rooms_db)) as database:
         database.execute("PRAGMA user_version = 99")
@@ -128,6 +133,7 @@ def _readable_by_all(settings: Settings) -> None:
         (_state_is_a_folder, ["state"], "mcp-state.json"),
         (_no_database, ["rooms"], "damaged"),
         (_cut_database, ["rooms"], "damaged"),
+        (_damaged_in_one_place, ["rooms"], "damaged: Page "),
         (_newer_database, ["rooms"], "newer letagents: its form is 99"),
         (_database_is_a_folder, ["rooms"], "rooms.db"),
         pytest.param(_readable_by_all, ["home", "state", "rooms"], "others", marks=posix),

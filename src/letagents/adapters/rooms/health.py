@@ -66,7 +66,8 @@ def _server(engine: Engine) -> list[Finding]:
 
 def _examined(unit: Unit) -> tuple[int, list[str]]:
     """Return the number of the form, and the faults that a check finds."""
-    found = [str(row[0]) for row in _rows(unit, f"PRAGMA quick_check({_SHOWN})")]
+    check = _rows(unit, f"PRAGMA quick_check({_SHOWN})")
+    found = [str(row[0]).splitlines()[-1] for row in check]
     return _one(unit, "PRAGMA user_version"), [] if found == ["ok"] else found
 
 
