@@ -35,7 +35,7 @@ async def examine(store: JsonFileState | SqliteState) -> list[Finding]:
 
 def _in_words(state: LocalState) -> str:
     workers, rooms = len(state.workers), len(state.rooms)
-    return f"can be read and changed; it knows {workers} workers and {rooms} rooms"
+    return f"can be read and changed (workers: {workers}, rooms: {rooms})"
 
 
 def _remedy(error: LetAgentsError, lock: Path | None) -> str:
