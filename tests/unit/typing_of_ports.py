@@ -1,0 +1,44 @@
+"""Checked by mypy, never run: each adapter plays its port, so a port's change shows here first."""
+
+from letagents.adapters.git import GitSurroundings
+from letagents.adapters.nudges.datagram import DatagramNudges
+from letagents.adapters.nudges.none import NoNudges
+from letagents.adapters.rooms.bells import Nudges
+from letagents.adapters.rooms.local import LocalRooms
+from letagents.adapters.rooms.memory import MemoryRooms
+from letagents.adapters.state.json_file import JsonFileState
+from letagents.adapters.state.memory import MemoryState
+from letagents.adapters.state.sqlite import SqliteState
+from letagents.adapters.system import SystemClock, SystemIds
+from letagents.ports.clock import Clock
+from letagents.ports.ids import Ids
+from letagents.ports.rooms import RoomTransport
+from letagents.ports.state import StateStore
+from letagents.ports.surroundings import Surroundings
+from letagents.testing.determinism import CountingIds, ManualClock
+
+
+def the_clocks(system: SystemClock, manual: ManualClock) -> tuple[Clock, ...]:
+    return system, manual
+
+
+def the_dice(system: SystemIds, counting: CountingIds) -> tuple[Ids, ...]:
+    return system, counting
+
+
+def the_nudges(none: NoNudges, datagram: DatagramNudges) -> tuple[Nudges, ...]:
+    return none, datagram
+
+
+def the_rooms(memory: MemoryRooms, local: LocalRooms) -> tuple[RoomTransport, ...]:
+    return memory, local
+
+
+def the_stores(
+    memory: MemoryState, json: JsonFileState, sqlite: SqliteState
+) -> tuple[StateStore, ...]:
+    return memory, json, sqlite
+
+
+def the_surroundings(git: GitSurroundings) -> tuple[Surroundings, ...]:
+    return (git,)
