@@ -132,7 +132,7 @@ def _wrong(name: str, value: str, why: str) -> SettingsInvalid:
 def _from_file(path: Path) -> Mapping[str, str]:
     try:
         content = tomllib.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:
         raise SettingsInvalid(

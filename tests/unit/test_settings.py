@@ -90,3 +90,9 @@ def test_rooms_are_on_a_server_only_if_that_is_asked_for(
     environ: dict[str, str], hosted: bool
 ) -> None:
     assert load(environ).rooms_are_hosted is hosted
+
+
+def test_a_home_below_a_file_has_no_settings_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+
+    assert load({"LETAGENTS_HOME": str(tmp_path / "taken" / "home")}).log_level == "info"
