@@ -63,13 +63,14 @@ class WatchedRooms:
     """Rooms that count connections, and to which happens what a test plans.
 
     What is planned `before` and `after` happens around the next connection or message, one at a
-    time; an error planned after it means that the answer got lost.
+    time; an error planned after it means that the answer got lost. So it is `before_waiting`.
     """
 
     inner: RoomTransport
     connects: int = 0
     before: list[Planned] = attrs.field(factory=list)
     after: list[Planned] = attrs.field(factory=list)
+    before_waiting: list[Planned] = attrs.field(factory=list)
 
     async def create(self) -> Room:
         return await self.inner.create()
@@ -102,6 +103,7 @@ class WatchedRooms:
     async def wait(
         self, room_id: RoomId, window: After, *, timeout: timedelta, viewer: Fence | None = None
     ) -> Page:
+        _happen(self.before_waiting)
         return await self.inner.wait(room_id, window, timeout=timeout, viewer=viewer)
 
     async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:

@@ -103,7 +103,7 @@ class Messaging:
         """
         if after is None and (newest := await self.read(room_id, Latest(PAGE), viewer)).messages:
             return Heard(newest)
-        ends = anyio.current_time() + self._bounded(timeout).total_seconds()
+        ends = anyio.current_time() + self.bounded(timeout).total_seconds()
         passed: list[MessageId] = []
         while True:
             left = timedelta(seconds=max(0.0, ends - anyio.current_time()))
@@ -113,7 +113,8 @@ class Messaging:
             passed += [message.id for message in page.messages]
             after = page.messages[-1].id
 
-    def _bounded(self, timeout: timedelta | None) -> timedelta:
+    def bounded(self, timeout: timedelta | None) -> timedelta:
+        """Return how long a wait of `timeout` lasts at most; nothing, like none, is the default."""
         return min(max(timeout or WAIT, SHORTEST_WAIT), self.longest_wait)
 
     async def _next(
