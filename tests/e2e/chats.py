@@ -196,7 +196,7 @@ class Served:
         params = {"requestId": number, "reason": "it took too long"}
         self.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
 
-    def answer(self, number: int) -> Plain:
+    def answer(self, number: object) -> Plain:
         """Wait for an answer; those to others are kept."""
         while number not in self._answers:
             message = json.loads(self._lines.get(timeout=PATIENCE))

@@ -1,0 +1,319 @@
+"""Bad input: every parameter of every tool, from the table of tools itself.
+
+Whatever is passed, the answer is one clear error that names the parameter and what it should be,
+nothing is stored, and the process goes on.
+"""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from tests.e2e.chats import Chat, Served, living_in, text_of
+
+from letagents.domain.ids import RoomId
+from letagents.domain.messages import Latest
+from letagents.entrypoints.mcp.parameters import Parameter
+from letagents.entrypoints.mcp.tool import Tool
+from letagents.entrypoints.mcp.tools.catalogue import TOOLS
+from letagents.entrypoints.mcp.visit import Visit
+
+MEGABYTES = "x" * 10_000_000
+
+GOOD: dict[str, object] = {
+    "agent_session_id": None,
+    "after_message_id": "msg_1",
+    "client_message_id": "a key",
+    "code": None,
+    "conversation_id": "one",
+    "cwd": "/",
+    "display_name": "Sage",
+    "limit": 5,
+    "name": "another room",
+    "recover_lost_worker": False,
+    "registration_key": "another key",
+    "reply_to": "msg_1",
+    "room_id": "workshop",
+    "runtime": "codex",
+    "sender": "anybody",
+    "session_kind": "worker",
+    "session_mode": "current",
+    "status": "busy",
+    "text": "hi",
+    "thread_parent_id": "msg_1",
+    "timeout": 1000,
+    "worker_id": None,
+}
+"""A value that goes through, for each name of a parameter; None where only a test can know one."""
+
+IDS = {
+    "agent_session_id",
+    "after_message_id",
+    "code",
+    "reply_to",
+    "room_id",
+    "thread_parent_id",
+    "worker_id",
+}
+OF_ANOTHER_KIND = ["msg_1", "worker_" + "0" * 32, "local_" + "0" * 64, "ABCD-EFGH-JKLM", "claim_1"]
+
+IGNORED = {"sender", "conversation_id"}
+"""What a room never believes, or what has no meaning there; only its form is looked at."""
+
+
+@attrs.frozen
+class Bad:
+    """A value that some parameter cannot have, and what kind of wrong it is."""
+
+    tool: Tool[Visit]
+    parameter: Parameter
+    kind: str
+    value: Any
+
+    def __str__(self) -> str:
+        return f"{self.tool.name}-{self.parameter.name}-{self.kind}"
+
+
+def wrong_types(parameter: Parameter) -> Iterator[tuple[str, object]]:
+    values = {"string": "x", "integer": 1, "number": 1.5, "boolean": True}
+    for kind, value in values.items():
+        fits_anyway = kind == "integer" and parameter.kind == "number"
+        if kind != parameter.kind and not fits_anyway:
+            yield f"a-{kind}", value
+    yield from (("a-list", ["x"]), ("an-object", {"x": 1}))
+
+
+def wrong_texts(parameter: Parameter) -> Iterator[tuple[str, object]]:
+    if not parameter.blank:
+        yield from (("empty", ""), ("blank", " \t\u00a0 " if parameter.free_text else "  "))
+    if parameter.max_length is not None:
+        yield "too-long", "x" * (parameter.max_length + 1)
+    yield from (("nul", "a\x00b"), ("escape", "a\x1b[31mb"), ("c1", "a\x9bb"), ("del", "a\x7fb"))
+    if not parameter.free_text:
+        yield "line-end", "a\nb"
+    yield from (("high-half", "a\ud800b"), ("low-half", "a\udc00"), ("halves", "\udc00\ud800"))
+    yield "ten-megabytes", MEGABYTES
+
+
+def wrong_numbers(_parameter: Parameter) -> Iterator[tuple[str, object]]:
+    yield from (("negative", -1), ("large-negative", -(10**30)))
+
+
+def wrong_ids(parameter: Parameter) -> Iterator[tuple[str, object]]:
+    """Give ids of other kinds, and such as are spelt like one and are none."""
+    spellings = {
+        "after_message_id": ["msg_", "msg_0", "msg_01", "msg_-1", "msg_2147483648", "MSG_1", "1"],
+        "worker_id": ["worker_", "worker_" + "0" * 31, "worker_" + "G" * 32, "WORKER_" + "0" * 32],
+    }
+    spellings["reply_to"] = spellings["thread_parent_id"] = spellings["after_message_id"]
+    is_message = parameter.name in {"after_message_id", "reply_to", "thread_parent_id"}
+    others = OF_ANOTHER_KIND[1:] if is_message else OF_ANOTHER_KIND
+    for number, value in enumerate([*others, *spellings.get(parameter.name, ())]):
+        yield f"id-{number}", value
+    if is_message:
+        yield "from-the-future", "msg_999"
+
+
+def bad_values(tool: Tool[Visit], parameter: Parameter) -> Iterator[tuple[str, object]]:
+    yield from wrong_types(parameter)
+    if parameter.kind == "string":
+        yield from wrong_texts(parameter)
+    if parameter.kind in ("integer", "number"):
+        yield from wrong_numbers(parameter)
+    if parameter.kind == "integer":
+        yield "not-whole", 1.5
+    if parameter.enum:
+        yield "no-choice", "hovercraft"
+    if parameter.name in IDS:
+        yield from wrong_ids(parameter)
+    if parameter.name in ("display_name", "name") and tool.name != "join_room":
+        yield "a-bar", "Ada | Codex"
+    if parameter.required:
+        yield from (("missing", Ellipsis), ("null", None))
+
+
+def told_otherwise(bad: Bad) -> bool:
+    """Whether a value is answered by a result that says no, as the tool's result declares it."""
+    asks_for_a_saved_room = bad.tool.name == "resume_room_session"
+    return asks_for_a_saved_room and bad.parameter.name == "room_id" and bad.kind.startswith("id-")
+
+
+BAD = [
+    Bad(tool, parameter, kind, value)
+    for tool in TOOLS
+    for parameter in tool.parameters
+    for kind, value in bad_values(tool, parameter)
+]
+
+
+@attrs.frozen
+class Scene:
+    """A room with a worker and two messages, and a chat in it."""
+
+    chat: Chat
+    home: Path
+    worker_id: str
+
+    def arguments(self, bad: Bad) -> dict[str, object]:
+        """Return arguments that are good but for the bad one."""
+        given: dict[str, object] = {}
+        for parameter in bad.tool.parameters:
+            if parameter.required:
+                given[parameter.name] = self.good(parameter.name)
+        if bad.tool.name == "register_agent_session":
+            given |= self.registering(bad.parameter.name)
+        elif any(parameter.name == "room_id" for parameter in bad.tool.parameters):
+            given["room_id"] = "workshop"
+        if bad.tool.name == "disconnect_agent_session" and bad.parameter.name == "room_id":
+            given["worker_id"] = self.worker_id
+        given[bad.parameter.name] = bad.value
+        return {name: value for name, value in given.items() if value is not Ellipsis}
+
+    def good(self, name: str) -> object:
+        return "AAAA-BBBB-CCCC" if name == "code" else GOOD[name]
+
+    def registering(self, parameter: str) -> dict[str, object]:
+        if parameter == "worker_id":
+            return {"room_id": "workshop"}
+        return {"room_id": "workshop", "registration_key": "another key"}
+
+    async def kept(self) -> tuple[object, ...]:
+        """Return all that is stored: what is said, who is there, what the machine remembers."""
+        letagents = self.chat.visit.client.places
+        page = await letagents.rooms.read(RoomId("workshop"), Latest(500))
+        rooms = {room.room_id for room in await letagents.rooms.known()}
+        state = self.home / "mcp-state.json"
+        return page, rooms, json.loads(state.read_bytes())
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="module")
+async def scene(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Scene]:
+    """One house for all: nothing that a test does may change it."""
+    home = tmp_path_factory.mktemp("home")
+    async with living_in(home) as house:
+        chat = await house.chat()
+        await chat.call("join_room", name="workshop")
+        registered = await chat.call(
+            "register_agent_session", registration_key="a key", room_id="workshop"
+        )
+        for text in ("one", "two"):
+            await chat.call("send_message", worker_id=registered["worker_id"], text=text)
+        await chat.call("register_agent_session")  # so that no call has to open a session first
+        await chat.visit.client.places.remember()
+        yield Scene(chat, home, registered["worker_id"])
+
+
+def test_every_parameter_of_every_tool_is_tried() -> None:
+    tried = {(bad.tool.name, bad.parameter.name) for bad in BAD}
+
+    assert tried == {(tool.name, one.name) for tool in TOOLS for one in tool.parameters}
+    assert {one.name for tool in TOOLS for one in tool.parameters} == set(GOOD)
+    assert len(BAD) > 1000
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+async def test_bad_input_is_refused_by_name_and_leaves_nothing(
+    scene: Scene, tool: Tool[Visit]
+) -> None:
+    before = await scene.kept()
+    for bad in (bad for bad in BAD if bad.tool is tool):
+        result = await scene.chat.client.call_tool(tool.name, scene.arguments(bad))
+        told = text_of(result)
+
+        if told_otherwise(bad):
+            assert (result.structured_content or {})["success"] is False, (str(bad), told)
+            continue
+        assert result.is_error, (str(bad), told[:300])
+        assert bad.parameter.name in told, (str(bad), told)
+        assert "[internal_error]" not in told, (str(bad), told)
+        assert len(told) < 700, (str(bad), len(told))
+        assert told.isprintable() or "\n" not in told, (str(bad), told)
+
+    assert await scene.kept() == before
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+async def test_an_unknown_parameter_is_refused_with_those_there_are(
+    scene: Scene, tool: Tool[Visit]
+) -> None:
+    before = await scene.kept()
+    for name in ("hovercraft", "room", "x" * 10_000, "a\x00b", "\ud800"):
+        told = await scene.chat.refused(tool.name, **{name: "x"})
+
+        assert "There is no parameter" in told
+        assert len(told) < 700
+    assert await scene.kept() == before
+
+
+@pytest.mark.parametrize("name", sorted(IGNORED))
+async def test_what_is_ignored_may_be_blank_and_changes_nothing(scene: Scene, name: str) -> None:
+    """It is taken from older programs, and never believed."""
+    said = await scene.chat.call(
+        "send_message", text="hi", client_message_id="ignoring", worker_id=scene.worker_id
+    )
+    again = await scene.chat.call(
+        "send_message",
+        text="hi",
+        client_message_id="ignoring",
+        worker_id=scene.worker_id,
+        **{name: ""},
+    )
+
+    assert again == said
+
+
+# --- over pipes, as bytes ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with Served(tmp_path_factory.mktemp("home")) as served:
+        served.call("join_room", name="workshop")
+        yield served
+
+
+def raw(served: Served, arguments: bytes, tool: bytes = b"send_message") -> str:
+    """Call a tool with arguments as they stand on the wire; return what the model is told."""
+    served.write(
+        b'{"jsonrpc":"2.0","id":"raw","method":"tools/call",'
+        b'"params":{"name":"%b","arguments":%b}}' % (tool, arguments)
+    )
+    result = served.answer("raw")["result"]
+    assert result["isError"] is True
+    return str(result["content"][0]["text"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (rb'{"text":"\ud800"}', "text: the character 1"),
+        (rb'{"text":"a\udc00\ud800"}', "text: the character 2"),
+        (b'{"text":"\xed\xa0\x80"}', "text: the character 1"),
+        (rb'{"text":"\u0000"}', "text: the character 1"),
+        (b'{"text":1e999}', "text: "),
+        (b'{"text":[[[[[[]]]]]]}', "text: a list"),
+        (b'{"text":"hi","room_id":"\\u202e\\u0000"}', "room_id: "),
+        (b'{"text":"hi","worker_id":"worker_x"}', "worker_id 'worker_x'"),
+        (b'{"text":"' + b"x" * 10_000_000 + b'"}', "text: 10000000 characters are too many"),
+        (b'{"text":"' + "é".encode() * 5_000_000 + b'"}', "text: 5000000 characters"),
+    ],
+    ids=lambda value: value[:24] if isinstance(value, str) else None,
+)
+def test_bad_bytes_are_refused_by_the_name_of_their_field(
+    served: Served, arguments: bytes, told: str
+) -> None:
+    assert told in raw(served, arguments)
+    assert served.call("read_messages")["messages"] == []
+
+
+def test_a_process_goes_on_after_all_of_that(served: Served) -> None:
+    assert served.process.poll() is None
+    assert served.call("get_current_room")["room_id"] == "workshop"
+    assert b"Traceback" not in b"".join(served.complained)
