@@ -79,7 +79,7 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
         SettingsInvalid: a value is not one that its setting can have, or the file cannot be read.
     """
     home = Path(environ.get("LETAGENTS_HOME") or Path.home() / ".letagents").expanduser().absolute()
-    source = _Source(environ, _from_file(home / "config.toml"))
+    source = _Source(environ, set_in_file(home))
     given: dict[str, Any] = {
         "state": source.choice("state", ("json", "sqlite")),
         "state_path": source.parsed("state_path", lambda text: Path(text).expanduser()),
@@ -129,7 +129,13 @@ def _wrong(name: str, value: str, why: str) -> SettingsInvalid:
     )
 
 
-def _from_file(path: Path) -> Mapping[str, str]:
+def set_in_file(home: Path) -> Mapping[str, str]:
+    """Return what `config.toml` in `home` sets, by the settings' names; nothing without one.
+
+    Raises:
+        SettingsInvalid: it cannot be read, or sets what is no setting.
+    """
+    path = home / "config.toml"
     try:
         content = tomllib.loads(path.read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError):

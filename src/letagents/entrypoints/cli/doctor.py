@@ -4,9 +4,7 @@ import argparse
 import os
 import re
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from letagents.domain.errors import SettingsInvalid
 from letagents.entrypoints.cli import printing
 from letagents.entrypoints.cli.printing import BOLD, DIM, GREEN, RED, Surface, one_line
 from letagents.ports.health import Finding
-from letagents.settings import Settings, load
+from letagents.settings import Settings, load, set_in_file
 from letagents.wiring import examine
 
 _PASSWORD = re.compile(r"://([^/@:]*):.*@")
@@ -74,9 +72,7 @@ def configured(environ: Mapping[str, str]) -> Configured:
 
 
 def _in_force(settings: Settings, environ: Mapping[str, str]) -> Iterator[Setting]:
-    file = dict[str, object]()
-    with suppress(FileNotFoundError):
-        file = tomllib.loads((settings.home / "config.toml").read_text("utf-8"))
+    file = set_in_file(settings.home)
     for name, value in _values(settings).items():
         variables = (f"LETAGENTS_{name.upper()}", _OLD_NAMES.get(name, ""))
         is_set = any(environ.get(variable, "").strip() for variable in variables)
