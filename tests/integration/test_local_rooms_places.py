@@ -226,7 +226,7 @@ async def test_with_an_old_sqlite_the_log_is_copied_back_by_us(place: Path) -> N
         await rooms.post(ROOM, draft(f"{at} {'x' * 60_000}"), ada.fence)
         sizes.append(log.stat().st_size)
 
-    assert max(sizes) > checkpoints.LOG_LIMIT
+    assert max(sizes) > checkpoints.DUE * 4096
     assert min(sizes[100:]) < max(sizes) / 4
     await rooms.aclose()
     database.close()

@@ -99,6 +99,23 @@ class Message:
         """Whether it stands inside a thread that another message began."""
         return self.thread_root != self.id
 
+    def heard(self, activation: Activation) -> "Message":
+        """Return this message with whether it is for whoever reads it."""
+        return Message(
+            room_id=self.room_id,
+            id=self.id,
+            sender=self.sender,
+            agent_key=self.agent_key,
+            session_id=self.session_id,
+            text=self.text,
+            source=self.source,
+            said_at=self.said_at,
+            thread_root=self.thread_root,
+            reply_to=self.reply_to,
+            prompt_kind=self.prompt_kind,
+            activation=activation,
+        )
+
 
 @attrs.frozen
 class Page:

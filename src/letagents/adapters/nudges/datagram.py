@@ -25,7 +25,7 @@ from letagents.ports.ids import Ids
 
 SELDOM = 1.0
 """So many seconds a waiter with a socket rests before it looks by itself."""
-OFTEN = 0.4
+OFTEN = 0.5
 """The same for a waiter without one."""
 
 _ADDRESS_LIMIT = 103

@@ -12,7 +12,7 @@ from letagents.domain.ids import RoomId
 class NoNudges:
     """Wakes nobody; so whoever waits looks again every `every` seconds."""
 
-    every: float = 0.3
+    every: float = 0.5
 
     def nudge(self, room_id: RoomId) -> None:
         """Do nothing."""

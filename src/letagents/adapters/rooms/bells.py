@@ -47,12 +47,14 @@ class Bell:
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._rung.set)
 
-    async def rest(self, seconds: float) -> None:
-        """Rest until it rings, for `seconds` at most; what rang before the rest ends it too."""
+    async def rest(self, seconds: float) -> bool:
+        """Rest until it rings, or rang since the last rest; say whether it did within `seconds`."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._rung.wait()
+        rang = self._rung.is_set()
         self._rung.clear()
+        return rang
 
 
 @attrs.define

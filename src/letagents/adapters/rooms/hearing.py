@@ -3,8 +3,6 @@
 from collections.abc import Collection, Sequence
 from datetime import timedelta
 
-import attrs
-
 from letagents.domain.activation import AGENT, Quoted, Spoken
 from letagents.domain.audience import PERSON, SMALL_ROOM, activation
 from letagents.domain.messages import Message, Quote
@@ -52,20 +50,15 @@ def labelled(
     what was said just before them, where `wants_history`.
     """
     told = [*before, *messages]
-    labels = (
-        activation(
-            _spoken(message),
-            viewer,
-            roster,
-            participants=participants,
-            recent_partner=_partner(told[max(0, at - LOOKED_BACK) : at], message, roster),
+
+    def heard(at: int) -> Message:
+        partner = _partner(told, at, roster) if _is_open(told[at]) else None
+        spoken = _spoken(told[at])
+        return told[at].heard(
+            activation(spoken, viewer, roster, participants=participants, recent_partner=partner)
         )
-        for at, message in enumerate(messages, start=len(before))
-    )
-    return tuple(
-        attrs.evolve(message, activation=label)
-        for message, label in zip(messages, labels, strict=True)
-    )
+
+    return tuple(heard(at) for at in range(len(before), len(told)))
 
 
 def _spoken(message: Message) -> Spoken:
@@ -93,11 +86,12 @@ def _is_open(message: Message) -> bool:
     return message.source == PERSON and top_level
 
 
-def _partner(before: Sequence[Message], message: Message, roster: Roster) -> str | None:
-    """Return the agent with which the person behind an open `message` was last talking."""
-    if not before or not _is_open(message) or len(roster.agent_keys) <= SMALL_ROOM:
+def _partner(told: Sequence[Message], at: int, roster: Roster) -> str | None:
+    """Return the agent with which the person behind the open message `at` was last talking."""
+    if len(roster.agent_keys) <= SMALL_ROOM:
         return None
-    recent = [one for one in before if message.said_at - one.said_at <= _RECENT]
+    looked_at = told[max(0, at - LOOKED_BACK) : at]
+    recent = [one for one in looked_at if told[at].said_at - one.said_at <= _RECENT]
     asked = next((at for at in reversed(range(len(recent))) if _is_a_persons(recent[at])), None)
     if asked is None:
         return None

@@ -63,6 +63,17 @@ class Ledger:
         """Return one message, or None if the room has no such."""
         return local_reading.message(self._store, room_id, message_id)
 
+    def tidy(self) -> None:
+        """Do after a write what is due and need not be waited for."""
+        self._store.tidy()
+
+    def beat(self) -> int | None:
+        """Return a number that each commit makes another, or None if it cannot be told.
+
+        It never waits, and is the one question that may be asked on an event loop.
+        """
+        return self._store.beat()
+
     def close(self) -> None:
         """Close the database if it was opened here."""
         self._store.close()

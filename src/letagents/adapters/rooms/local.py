@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 
-from letagents.adapters.rooms.bells import Bells, Nudges
+from letagents.adapters.rooms.bells import Bell, Bells, Nudges
 from letagents.adapters.rooms.writer import Outcome, Post, Writer, closed
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
@@ -53,7 +53,7 @@ class LocalRooms:
 
     def __attrs_post_init__(self) -> None:
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="rooms-reader")
-        self._writer = Writer(self._post_all)
+        self._writer = Writer(self._post_all, self._tidy)
 
     async def create(self) -> Room:
         """Make a room that is entered by a new invite code."""
@@ -107,11 +107,11 @@ class LocalRooms:
             self._nudges.listening(room_id, bell.ring) as longest_rest,
         ):
             while True:
+                beat = self._beat()
                 page = await self.read(room_id, window, viewer)
-                left = ends - loop.time()
-                if page.messages or left <= 0:
+                if page.messages or loop.time() >= ends:
                     return page
-                await bell.rest(min(left, longest_rest))
+                await self._rest(bell, longest_rest, ends, beat)
 
     async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
         """Return one message, or None if the room has no such."""
@@ -128,6 +128,17 @@ class LocalRooms:
         if self._opened is not None:
             self._opened.close()
 
+    async def _rest(self, bell: Bell, longest: float, ends: float, beat: int | None) -> None:
+        """Rest until the bell rings, or something was written since `beat`, or the wait ends."""
+        loop = asyncio.get_running_loop()
+        while (left := ends - loop.time()) > 0:
+            rang = await bell.rest(min(left, longest))
+            if rang or beat is None or self._beat() != beat:
+                return
+
+    def _beat(self) -> int | None:
+        return self._opened.beat() if self._opened else None
+
     async def _reader(self, work: Callable[[], T]) -> T:
         if self._writer.is_closed:
             raise closed()
@@ -137,6 +148,10 @@ class LocalRooms:
         outcomes = self._ledger().post_all(posts)
         self._wake({one.room_id for one in outcomes if isinstance(one, Message)})
         return outcomes
+
+    def _tidy(self) -> None:
+        if self._opened is not None:
+            self._opened.tidy()
 
     def _wake(self, room_ids: Iterable[RoomId]) -> None:
         for room_id in room_ids:

@@ -1,8 +1,8 @@
 """Posting in local rooms: many posts in one transaction, each judged by itself.
 
-All that a post depends on is brought by one statement, in the transaction that also writes it: the
-standing of its author, the last number, what its key made before and what it refers to. A post that
-is refused has written nothing, so it spoils none of those that share its transaction.
+What a post depends on is brought in the transaction that also writes it: by one statement the last
+number, the standing of its author and what its key made before; by another what it refers to, if it
+does. A post that is refused has written nothing, so it spoils none that share its transaction.
 """
 
 from collections.abc import Sequence
@@ -19,14 +19,12 @@ from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS, moment, wri
 from letagents.domain import fencing, messages, rooms
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.fencing import Standing
-from letagents.domain.ids import MessageId, SessionId
+from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import Made, Message, Place, Position, Quote
 from letagents.domain.sessions import SessionKind
 from letagents.ports.clock import Clock
 
 _MADE = MESSAGES.alias("made")
-_QUOTED = MESSAGES.alias("quoted")
-_THREAD = MESSAGES.alias("thread")
 
 _FACTS = (
     select(
@@ -42,10 +40,6 @@ _FACTS = (
         _MADE.c.text,
         _MADE.c.reply_to,
         _MADE.c.thread_root,
-        _THREAD.c.number,
-        _THREAD.c.thread_root,
-        _QUOTED.c.thread_root,
-        *local_rows.quote_columns(_QUOTED),
     )
     .select_from(ROOMS)
     .outerjoin(
@@ -63,15 +57,10 @@ _FACTS = (
             _MADE.c.client_key == bindparam("client_key"),
         ),
     )
-    .outerjoin(
-        _QUOTED,
-        and_(_QUOTED.c.room_id == ROOMS.c.room_id, _QUOTED.c.number == bindparam("reply_to")),
-    )
-    .outerjoin(
-        _THREAD,
-        and_(_THREAD.c.room_id == ROOMS.c.room_id, _THREAD.c.number == bindparam("thread")),
-    )
     .where(ROOMS.c.room_id == bindparam("room_id"))
+)
+_REFERRED_TO = select(MESSAGES.c.thread_root, *local_rows.quote_columns(MESSAGES)).where(
+    MESSAGES.c.room_id == bindparam("room_id"), MESSAGES.c.number == bindparam("number")
 )
 _INSERT = MESSAGES.insert()
 _COUNT = (
@@ -80,12 +69,9 @@ _COUNT = (
     .values(last_number=bindparam("number"), active_at=bindparam("now"))
 )
 
-_QUOTATION = 15
-"""Where the columns of the quotation begin."""
-
 
 class _Facts(NamedTuple):
-    """A row of _FACTS, but for its quotation."""
+    """A row of _FACTS."""
 
     last_number: int
     generation: int | None
@@ -99,20 +85,12 @@ class _Facts(NamedTuple):
     made_text: str
     made_reply_to: int | None
     made_root: int | None
-    thread_number: int | None
-    thread_root: int | None
-    quoted_root: int | None
 
     def standing(self, session_id: SessionId) -> Standing | None:
         if self.generation is None:
             return None
         ended_at = None if self.ended_at is None else moment(self.ended_at)
         return Standing(session_id, self.generation, self.token_digest, ended_at)
-
-    @property
-    def thread(self) -> Position | None:
-        number = self.thread_number
-        return None if number is None else Position(number, self.thread_root)
 
     @property
     def made(self) -> Made | None:
@@ -151,29 +129,34 @@ def _outcome(unit: Unit, post: Post, now: datetime) -> Outcome:
 
 def _say(unit: Unit, post: Post, now: datetime) -> Message:
     room_id, draft, fence = post.room_id, post.draft, post.fence
-    row = unit.row(_FACTS, **_asked(post))
+    row = unit.row(
+        _FACTS,
+        room_id=room_id.value,
+        session_id=fence.session_id.value,
+        client_key=draft.key.value,
+    )
     if row is None:
         raise rooms.missing(room_id)
-    facts, quoted = _Facts._make(row[:_QUOTATION]), local_rows.quote(row[_QUOTATION:])
-    fencing.admit(
-        fence, facts.standing(fence.session_id), worker=facts.instance_id, room_id=room_id
-    )
-    quoted_at = Position(quoted.id.number, facts.quoted_root) if quoted else None
-    where = messages.place(draft, quoted_at, facts.thread)
+    facts = _Facts._make(row)
+    standing, worker = facts.standing(fence.session_id), facts.instance_id
+    fencing.admit(fence, standing, worker=worker, room_id=room_id)
+    quoted_at, quote = _referred_to(unit, room_id, draft.reply_to)
+    where = messages.place(draft, quoted_at, _referred_to(unit, room_id, draft.thread)[0])
     repeated = messages.repeated(draft, where, facts.made)
     before = local_rows.message_numbered(unit, room_id, repeated) if repeated else None
-    return before or _written(unit, post, facts, where, quoted, now)
+    return before or _written(unit, post, facts, where, quote, now)
 
 
-def _asked(post: Post) -> dict[str, object]:
-    draft = post.draft
-    return {
-        "room_id": post.room_id.value,
-        "session_id": post.fence.session_id.value,
-        "client_key": draft.key.value,
-        "reply_to": draft.reply_to.number if draft.reply_to else None,
-        "thread": draft.thread.number if draft.thread else None,
-    }
+def _referred_to(
+    unit: Unit, room_id: RoomId, message_id: MessageId | None
+) -> tuple[Position | None, Quote | None]:
+    """Return where the message is, and how it is quoted, if it is named and is there."""
+    if message_id is None:
+        return None, None
+    row = unit.row(_REFERRED_TO, room_id=room_id.value, number=message_id.number)
+    if row is None:
+        return None, None
+    return Position(message_id.number, row[0]), local_rows.quote(row[1:])
 
 
 def _written(

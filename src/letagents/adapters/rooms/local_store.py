@@ -1,8 +1,7 @@
 """The database of local rooms: opened when first used, its failures told in our own words."""
 
-import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -40,9 +39,7 @@ class LocalStore:
         Raises:
             RoomsUnavailable: the database cannot be used.
         """
-        with self._translated():
-            self._prepare()
-            return self._database.read(work)
+        return self._done(self._database.read, work)
 
     def write(self, work: Callable[[Unit], T]) -> T:
         """Return what `work` returns once what it did is committed; nothing is kept if it raises.
@@ -51,9 +48,35 @@ class LocalStore:
             RoomsUnavailable: the database cannot be used, and nothing was changed.
             OutcomeUnknown: it broke while what was done was being written down.
         """
-        with self._translated():
+        return self._done(self._database.write, work)
+
+    def tidy(self) -> None:
+        """Do after a write what is due and need not be waited for."""
+        self._database.tidy()
+
+    def beat(self) -> int | None:
+        """Return a number that each commit makes another, or None if it cannot be told."""
+        return self._database.beat()
+
+    def close(self) -> None:
+        """Close the database if it was opened here."""
+        if self._is_ours:
+            self._database.close()
+
+    def _done(self, act: Callable[[Callable[[Unit], T]], T], work: Callable[[Unit], T]) -> T:
+        try:
             self._prepare()
-            return self._database.write(work)
+            return act(work)
+        except (
+            self._database.errors,
+            SQLAlchemyError,
+            CommitFailed,
+            NewerSchema,
+            OSError,
+        ) as error:
+            if type(error).__name__ == "ProgrammingError":
+                raise  # our own mistake, not the place's
+            raise _told(error, place_of(self._database.engine)) from error
 
     def _prepare(self) -> None:
         if self._is_prepared:
@@ -63,35 +86,24 @@ class LocalStore:
                 migrations.prepare(self._database)
                 self._is_prepared = True
 
-    @contextlib.contextmanager
-    def _translated(self) -> Iterator[None]:
-        place = place_of(self._database.engine)
-        try:
-            yield
-        except CommitFailed as error:
-            raise OutcomeUnknown(
-                f"The rooms in {place} broke while a change was being written ({error}).",
-                remedy="Read the latest messages before doing it again: it may have happened. "
-                "Run `letagents doctor` to see what is wrong with the place.",
-            ) from error
-        except NewerSchema as error:
-            raise RoomsUnavailable(
-                f"The rooms in {place} were made by a newer letagents: {error}.",
-                remedy="Upgrade letagents, or set LETAGENTS_ROOMS_DB to another file.",
-            ) from error
-        except (self._database.errors, SQLAlchemyError, OSError) as error:
-            if type(error).__name__ == "ProgrammingError":
-                raise  # our own mistake, not the place's
-            raise RoomsUnavailable(
-                f"The rooms in {place} cannot be used: {_in_short(error)}.",
-                remedy="Run `letagents doctor` to see what is wrong with the place, "
-                "or set LETAGENTS_ROOMS_DB to another file.",
-            ) from error
 
-    def close(self) -> None:
-        """Close the database if it was opened here."""
-        if self._is_ours:
-            self._database.close()
+def _told(error: Exception, place: str) -> RoomsUnavailable | OutcomeUnknown:
+    if isinstance(error, CommitFailed):
+        return OutcomeUnknown(
+            f"The rooms in {place} broke while a change was being written ({error}).",
+            remedy="Read the latest messages before doing it again: it may have happened. "
+            "Run `letagents doctor` to see what is wrong with the place.",
+        )
+    if isinstance(error, NewerSchema):
+        return RoomsUnavailable(
+            f"The rooms in {place} were made by a newer letagents: {error}.",
+            remedy="Upgrade letagents, or set LETAGENTS_ROOMS_DB to another file.",
+        )
+    return RoomsUnavailable(
+        f"The rooms in {place} cannot be used: {_in_short(error)}.",
+        remedy="Run `letagents doctor` to see what is wrong with the place, "
+        "or set LETAGENTS_ROOMS_DB to another file.",
+    )
 
 
 def _in_short(error: BaseException) -> str:

@@ -62,9 +62,10 @@ _Settled = tuple[_Turn, Any]
 
 @attrs.define(eq=False)
 class Writer:
-    """Does one thing after another, and what `post_all` is given together."""
+    """Does one thing after another, posts that wait together, and `tidy` when all were told."""
 
     _post_all: Callable[[Sequence[Post]], Sequence[Outcome]]
+    _tidy: Callable[[], None]
     _queue: queue.SimpleQueue[_Turn | None] = attrs.field(factory=queue.SimpleQueue)
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _thread: threading.Thread | None = None
@@ -109,6 +110,7 @@ class Writer:
             for are_posts, group in groupby(turns, key=lambda turn: turn.is_post):
                 together = list(group)
                 _tell(self._said(together) if are_posts else map(_done, together))
+                self._tidy()
 
     def _next(self) -> list[_Turn] | None:
         """Return the turns that have come by now, or None if there will be no more."""

@@ -1,5 +1,11 @@
-"""Checkpoints for a SQLite with the WAL-reset fault: by one process, with writers kept out."""
+"""Copying SQLite's log back into the database, out of everybody's way.
 
+SQLite would do it within a commit, while others wait for their turn to write. Here it is done when
+the commit has been answered and the turn given back, so that only who does it is held up. With a
+SQLite that has the WAL-reset fault, one process at a time does it, and keeps writers out.
+"""
+
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -7,35 +13,50 @@ import attrs
 
 from letagents.adapters.sql.file_lock import FileLock
 
-LOG_LIMIT = 4 * 1024 * 1024
-"""So large the log may grow before it is copied back into the database."""
-_EVERY = 50
+EVERY = 25
+"""So often, counted in commits of this process, it is looked whether it is due."""
+DUE = 1_000
+"""So many pages of the log wait to be copied when it is due."""
+LARGE = 8_000
+"""So many pages may be in the log before writers are kept out, that it can begin anew."""
+
+_PAGE = 4_096
 _PATIENCE_MS = 500
+
+InTurn = Callable[[Callable[[], Any]], Any]
 
 
 @attrs.define(eq=False)
 class Checkpoints:
-    """Copies the log of the database at `place` back into it, now and then."""
+    """One process's care for the log of the database at `place`."""
 
     _place: Path
-    _limit: int = LOG_LIMIT
-    _every: int = _EVERY
+    _apart: bool
     _commits: int = 0
     _lock: FileLock = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._lock = FileLock(self._place.with_name(self._place.name + "-checkpoint"))
 
-    def after_commit(self, connection: Any) -> None:
-        """Do one if it is due and nobody else is at it. `connection` is the driver's own."""
+    def may_be_due(self) -> bool:
+        """Whether it is time to look; asked after each commit, and true for the first."""
         self._commits += 1
-        if self._commits % self._every or self._log_size() < self._limit:
+        return self._commits % EVERY == 1
+
+    def run(self, connection: Any, in_turn: InTurn) -> None:
+        """Do what is due. `connection` is the driver's own."""
+        if self._apart:
+            self._copy_apart(connection)
+        else:
+            _copy(connection, in_turn)
+
+    def _copy_apart(self, connection: Any) -> None:
+        if self._log_size() < DUE * _PAGE or not self._lock.try_take():
             return
-        if self._lock.try_take():
-            try:
-                _truncate(connection)
-            finally:
-                self._lock.give_back()
+        try:
+            _checkpoint(connection, "TRUNCATE")
+        finally:
+            self._lock.give_back()
 
     def _log_size(self) -> int:
         log = self._place.with_name(self._place.name + "-wal")
@@ -46,11 +67,21 @@ class Checkpoints:
         self._lock.close()
 
 
-def _truncate(connection: Any) -> None:
-    """Copy all of the log, unless readers are in the way for long: then the next one will."""
-    before = connection.execute("PRAGMA busy_timeout").fetchone()[0]
+def _copy(connection: Any, in_turn: InTurn) -> None:
+    pages, copied = _checkpoint(connection, "NOOP")
+    if pages - copied < DUE:
+        return
+    pages, _ = _checkpoint(connection, "PASSIVE")
+    if pages >= LARGE:
+        in_turn(lambda: _checkpoint(connection, "RESTART"))
+
+
+def _checkpoint(connection: Any, mode: str) -> tuple[int, int]:
+    """Return how many pages are in the log, and how many of them have been copied."""
+    patience = connection.execute("PRAGMA busy_timeout").fetchone()[0]
     connection.execute(f"PRAGMA busy_timeout={_PATIENCE_MS}")
     try:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        _, pages, copied = connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
     finally:
-        connection.execute(f"PRAGMA busy_timeout={before}")
+        connection.execute(f"PRAGMA busy_timeout={patience}")
+    return pages, copied

@@ -18,6 +18,7 @@ from sqlalchemy.pool import PoolProxiedConnection
 from letagents.adapters.sql import sqlite_library
 from letagents.adapters.sql.checkpoints import Checkpoints
 from letagents.adapters.sql.engine import file_of, is_sqlite, open_engine
+from letagents.adapters.sql.pulse import Pulse
 from letagents.adapters.sql.sqlite_library import SqliteLibrary
 from letagents.adapters.sql.turnstile import Turnstile
 
@@ -96,6 +97,7 @@ class Database:
     engine: Engine
     _turnstile: Turnstile | None = None
     _checkpoints: Checkpoints | None = None
+    _pulse: Pulse | None = None
     _texts: Texts = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -117,13 +119,14 @@ class Database:
         return cls(
             engine,
             Turnstile(file.with_name(f"{file.name}-turn")),
-            Checkpoints(file) if library.checkpoints_apart else None,
+            Checkpoints(file, library.checkpoints_apart),
+            Pulse(file, library.module),
         )
 
     def read(self, work: Callable[[Unit], T]) -> T:
         """Return what `work` finds, in a transaction that sees one state throughout."""
-        with self._connected() as connection:
-            return self._done(connection, "BEGIN", work)
+        with self._borrowed() as connection:
+            return work(self._begun(connection, "BEGIN"))
 
     def write(self, work: Callable[[Unit], T]) -> T:
         """Return what `work` returns once what it did is committed.
@@ -133,37 +136,48 @@ class Database:
         Raises:
             CommitFailed: whether it was kept is not known.
         """
-        with self._connected() as connection:
-            done = self._in_turn(lambda: self._done(connection, "BEGIN IMMEDIATE", work))
-            self._tidy(connection)
-            return done
+        with self._borrowed() as connection:
+            return self._in_turn(lambda: self._committed(connection, work))
+
+    def tidy(self) -> None:
+        """Do after a write what is due and need not be waited for. If it fails, it is due again."""
+        if self._checkpoints is None or not self._checkpoints.may_be_due():
+            return
+        with contextlib.suppress(self.errors, OSError), self._borrowed() as connection:
+            self._checkpoints.run(connection.dbapi_connection, self._in_turn)
+
+    def beat(self) -> int | None:
+        """Return a number that each commit makes another, or None if it cannot be told."""
+        return self._pulse.beat() if self._pulse else None
 
     def close(self) -> None:
         """Close all connections, and give up the files beside the database."""
         self.engine.dispose()
-        if self._turnstile:
-            self._turnstile.close()
-        if self._checkpoints:
-            self._checkpoints.close()
+        for held in (self._turnstile, self._checkpoints, self._pulse):
+            if held is not None:
+                held.close()
 
-    def _connected(self) -> AbstractContextManager[PoolProxiedConnection]:
-        # Returned to the pool, a connection rolls back whatever was not committed.
+    def _borrowed(self) -> AbstractContextManager[PoolProxiedConnection]:
+        # Given back to the pool, it rolls back whatever was not committed.
         return contextlib.closing(self.engine.raw_connection())
 
     def _in_turn(self, work: Callable[[], T]) -> T:
         return self._turnstile.passed(work) if self._turnstile else work()
 
-    def _done(self, connection: PoolProxiedConnection, begin: str, work: Callable[[Unit], T]) -> T:
-        cursor = connection.cursor()
-        if is_sqlite(self.engine):
-            cursor.execute(begin)
+    def _committed(self, connection: PoolProxiedConnection, work: Callable[[Unit], T]) -> T:
         try:
-            done = work(Unit(cursor, self._texts))
+            done = work(self._begun(connection, "BEGIN IMMEDIATE"))
         except BaseException:
             connection.rollback()
             raise
         self._commit(connection)
         return done
+
+    def _begun(self, connection: PoolProxiedConnection, begin: str) -> Unit:
+        cursor = connection.cursor()
+        if is_sqlite(self.engine):
+            cursor.execute(begin)
+        return Unit(cursor, self._texts)
 
     def _commit(self, connection: PoolProxiedConnection) -> None:
         try:
@@ -172,12 +186,6 @@ class Database:
             if getattr(error, "sqlite_errorname", None) in _NOT_COMMITTED:
                 raise
             raise CommitFailed(str(error)) from error
-
-    def _tidy(self, connection: PoolProxiedConnection) -> None:
-        """Let a checkpoint be done if it is due; if it fails, what was written stays written."""
-        if self._checkpoints is not None:
-            with contextlib.suppress(self.errors, OSError):
-                self._checkpoints.after_commit(connection.dbapi_connection)
 
     @property
     def errors(self) -> type[Exception]:

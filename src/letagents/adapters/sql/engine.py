@@ -79,8 +79,8 @@ def _set_up(connection: Any, library: SqliteLibrary) -> None:
     _insist(connection, "PRAGMA journal_mode=WAL", library)
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA foreign_keys=ON")
-    if library.checkpoints_apart:
-        connection.execute("PRAGMA wal_autocheckpoint=0")
+    # See checkpoints.py for why, and for who does it.
+    connection.execute("PRAGMA wal_autocheckpoint=0")
 
 
 def _insist(connection: Any, statement: str, library: SqliteLibrary) -> None:
