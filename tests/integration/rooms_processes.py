@@ -32,7 +32,7 @@ def rooms_of_process(place: Path, process: int) -> LocalRooms:
 
 
 def rooms_at(
-    place: Path | Database, *, process: int = 1, nudges: Nudges | None = None
+    place: Path | str | Database, *, process: int = 1, nudges: Nudges | None = None
 ) -> LocalRooms:
     """Return rooms whose waiters look by themselves, unless `nudges` are given."""
     ids = CountingIds(first=process * 1_000_000)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import attrs
 import pytest
 from sqlalchemy import event
@@ -18,6 +19,8 @@ from letagents.domain.errors import RoomsUnavailable
 from letagents.domain.messages import Latest
 from letagents.domain.sessions import Connection
 from letagents.testing.contracts.rooms import ADA, ROOM, arrival, draft
+
+SOON = 5
 
 
 @pytest.fixture
@@ -172,6 +175,31 @@ async def test_a_database_that_stays_locked_is_told_of(
 
 def without_patience(connection: Any, *_: object) -> None:
     connection.execute("PRAGMA busy_timeout = 10")
+
+
+@pytest.mark.rule("R10")
+@pytest.mark.parametrize("url", ["nonsense://", "oracle+nothing://ada:secret@host/rooms", "://"])
+async def test_a_url_that_names_no_database_is_told_of_without_its_password(url: str) -> None:
+    rooms = rooms_at(url)
+    with pytest.raises(RoomsUnavailable, match="LETAGENTS_ROOMS_DB") as told:
+        await rooms.known()
+    await rooms.aclose()
+
+    assert "secret" not in str(told.value)
+
+
+async def test_the_end_does_not_wait_for_ever_for_a_database_that_another_holds(
+    place: Path, ours: LocalRooms, ada: Connection
+) -> None:
+    with database_at(place) as other, other.engine.connect() as holder:
+        holder.exec_driver_sql("BEGIN IMMEDIATE")
+        with anyio.fail_after(SOON):
+            async with anyio.create_task_group() as callers:
+                callers.start_soon(ours.post, ROOM, draft("hello"), ada.fence)
+                await anyio.wait_all_tasks_blocked()
+                await ours.aclose()
+                callers.cancel_scope.cancel()
+        holder.exec_driver_sql("ROLLBACK")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no modes there")

@@ -135,6 +135,18 @@ async def test_where_no_folder_can_be_made_a_waiter_looks_more_often(place: Path
     assert waiting.fault() is not None
 
 
+async def test_on_a_system_without_such_sockets_a_waiter_looks_more_often(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(socket, "AF_UNIX")
+    waiting = nudges(place)
+
+    with waiting.listening(ROOM, lambda: None) as rest:
+        assert rest == OFTEN
+    waiting.nudge(ROOM)
+    assert "no sockets" in str(waiting.fault())
+
+
 async def test_in_a_folder_that_may_not_be_written_a_waiter_looks_more_often(place: Path) -> None:
     waiting = nudges(place)
     (place / "nudges").mkdir(mode=0o500)

@@ -25,4 +25,4 @@ def make_file(file: Path) -> None:
     """
     if not file.exists():
         make_folder(file.parent)
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))

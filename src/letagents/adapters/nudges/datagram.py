@@ -78,6 +78,8 @@ class DatagramNudges:
         return None
 
     def _ear(self, folder: Path) -> "_Ear":
+        if not hasattr(socket, "AF_UNIX"):
+            raise OSError("this system has no sockets in folders")
         _make(folder)
         with self._lock:
             name = next(self._names)
@@ -149,8 +151,6 @@ def _send_to(ears: Iterable[Path]) -> None:
 
 
 def _datagram_socket() -> socket.socket:
-    if not hasattr(socket, "AF_UNIX"):
-        raise OSError("this system has no sockets in folders")
     made = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     made.setblocking(False)
     return made

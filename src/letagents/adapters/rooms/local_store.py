@@ -25,13 +25,27 @@ class LocalStore:
     _is_ours: bool
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _is_prepared: bool = False
+    _failures: tuple[type[Exception], ...] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._failures = (*self._database.failures, CommitFailed, NewerSchema)
 
     @classmethod
     def at(cls, place: Database | Path | str) -> "LocalStore":
-        """Return the store at a path or URL, or in a database, which is then not closed."""
+        """Return the store at a path or URL, or in a database, which is then not closed.
+
+        Raises:
+            RoomsUnavailable: the URL is none, or the driver that it names is not installed.
+        """
         if isinstance(place, Database):
             return cls(place, is_ours=False)
-        return cls(Database.at(place), is_ours=True)
+        try:
+            return cls(Database.at(place), is_ours=True)
+        except (SQLAlchemyError, ImportError) as error:
+            raise RoomsUnavailable(
+                f"The rooms cannot be opened: {_in_short(error)}.",
+                remedy="Correct LETAGENTS_ROOMS_DB, or install the driver that it names.",
+            ) from error
 
     def read(self, work: Callable[[Unit], T]) -> T:
         """Return what `work` finds, in a transaction that sees one state throughout.
@@ -67,13 +81,7 @@ class LocalStore:
         try:
             self._prepare()
             return act(work)
-        except (
-            self._database.errors,
-            SQLAlchemyError,
-            CommitFailed,
-            NewerSchema,
-            OSError,
-        ) as error:
+        except self._failures as error:
             if type(error).__name__ == "ProgrammingError":
                 raise  # our own mistake, not the place's
             raise _told(error, place_of(self._database.engine)) from error

@@ -21,6 +21,8 @@ from letagents.domain.messages import Draft, Message
 
 T = TypeVar("T")
 
+PATIENCE = 1.5
+"""So many seconds the end waits for what is being done: another process may have the database."""
 TOGETHER = 128
 """So many posts share one transaction at most."""
 
@@ -97,13 +99,13 @@ class Writer:
                 self._thread.start()
 
     def close(self) -> None:
-        """Do what was asked before, and no more."""
+        """Do what was asked before, and no more; what takes too long is left to end by itself."""
         with self._lock:
             self.is_closed = True
             thread = self._thread
         if thread is not None:
             self._queue.put(None)
-            thread.join()
+            thread.join(PATIENCE)
 
     def _run(self) -> None:
         while (turns := self._next()) is not None:

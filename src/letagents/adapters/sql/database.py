@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import attrs
 from sqlalchemy import Dialect, Engine, Executable
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import PoolProxiedConnection
 
 from letagents.adapters.sql import sqlite_library
@@ -143,7 +144,7 @@ class Database:
         """Do after a write what is due and need not be waited for. If it fails, it is due again."""
         if self._checkpoints is None or not self._checkpoints.may_be_due():
             return
-        with contextlib.suppress(self.errors, OSError), self._borrowed() as connection:
+        with contextlib.suppress(*self.failures), self._borrowed() as connection:
             self._checkpoints.run(connection.dbapi_connection, self._in_turn)
 
     def beat(self) -> int | None:
@@ -182,13 +183,12 @@ class Database:
     def _commit(self, connection: PoolProxiedConnection) -> None:
         try:
             connection.commit()
-        except self.errors as error:
+        except self.failures as error:
             if getattr(error, "sqlite_errorname", None) in _NOT_COMMITTED:
                 raise
             raise CommitFailed(str(error)) from error
 
     @property
-    def errors(self) -> type[Exception]:
-        """The base of the driver's errors."""
-        error: type[Exception] = self.engine.dialect.loaded_dbapi.Error
-        return error
+    def failures(self) -> tuple[type[Exception], ...]:
+        """The errors by which the database, or its place, shows that it cannot be used."""
+        return (self.engine.dialect.loaded_dbapi.Error, SQLAlchemyError, OSError)

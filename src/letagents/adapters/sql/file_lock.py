@@ -49,5 +49,5 @@ class FileLock:
 
     def _opened(self) -> int:
         if self._descriptor is None:
-            self._descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
         return self._descriptor
