@@ -207,13 +207,13 @@ class Served:
     def call(self, tool: str, **arguments: object) -> Plain:
         """Return what a call that succeeds returns."""
         result = self.answer(self.begin(tool, **arguments))["result"]
-        assert not result["isError"], result
+        assert not result["isError"], (result["content"], self.complained[-1:])
         return checked(tool, result["structuredContent"])
 
     def refused(self, tool: str, **arguments: object) -> str:
         """Return what the model is told of a call that is refused."""
         result = self.answer(self.begin(tool, **arguments))["result"]
-        assert result["isError"], result
+        assert result["isError"], result["content"]
         return str(result["content"][0]["text"])
 
     def close(self) -> int:
