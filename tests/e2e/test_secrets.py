@@ -52,14 +52,14 @@ def signed_in(home: Path) -> None:
     (home / "mcp-state.json").chmod(0o600)
 
 
-@pytest.fixture(scope="module", params=ERAS)
-def day(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Day:
+@pytest.fixture(scope="module")
+def day(tmp_path_factory: pytest.TempPathFactory) -> Day:
     home = tmp_path_factory.mktemp("machine") / "home"
     signed_in(home)
     found: set[str] = {SIGNED_IN, *KEYS}
     with (
-        Served(home, request.param, LOUD) as one,
-        Served(home, request.param, LOUD) as other,
+        Served(home, ERAS[0], LOUD) as one,
+        Served(home, ERAS[1], LOUD) as other,
     ):
         for work in (everything, mistakes, takeovers):
             work(one, other)

@@ -27,9 +27,12 @@ class Machine:
         return served
 
 
-@pytest.fixture(params=ERAS)
+in_both_eras = pytest.mark.parametrize("machine", ERAS, indirect=True)
+
+
+@pytest.fixture
 def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Machine]:
-    machine = Machine(tmp_path, request.param)
+    machine = Machine(tmp_path, getattr(request, "param", ERAS[0]))
     with machine.started:
         yield machine
 
@@ -132,6 +135,7 @@ def test_a_waiter_is_told_when_another_process_takes_its_worker(machine: Machine
     assert "[connection_replaced]" in result["content"][0]["text"]
 
 
+@in_both_eras
 def test_eight_calls_at_once_are_all_answered(machine: Machine) -> None:
     served = machine.start()
     worker_id = registered(served, registration_key="a key")
@@ -149,6 +153,7 @@ def test_eight_calls_at_once_are_all_answered(machine: Machine) -> None:
     assert len(senders) == 1, "calls that show nothing are one chat's"
 
 
+@in_both_eras
 def test_a_call_that_is_cut_off_frees_the_process_at_once(machine: Machine) -> None:
     """As clients do that give a call 60 seconds: the wait was to last two minutes."""
     served = machine.start()
@@ -178,6 +183,7 @@ def _sockets(served: Served) -> int:
     return sum(1 for one in opened if one.readlink().match("socket:*"))
 
 
+@in_both_eras
 def test_a_process_leaves_in_the_middle_of_a_wait(machine: Machine) -> None:
     served = machine.start()
     served.begin("wait_for_messages", timeout=LONG)
