@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from letagents.domain.activation import Activation, Decision, Quoted, Reason, Spoken
+from letagents.domain.activation import (
+    UNADDRESSED,
+    Activation,
+    Decision,
+    Quoted,
+    Reason,
+    Spoken,
+)
 from letagents.domain.audience import activation
 from letagents.domain.follow_ups import Holder
 from letagents.domain.ids import SessionId
@@ -63,8 +70,14 @@ def woken(
     return {session: one.reason.value for session, one in found.items() if one.addressed}
 
 
-def why(message: Spoken, listener: Listener, room: tuple[Listener, ...] = ROOM) -> Activation:
-    return activation(message, listener, Roster.of(room))
+def why(
+    message: Spoken,
+    listener: Listener,
+    room: tuple[Listener, ...] = ROOM,
+    *,
+    partner: str | None = None,
+) -> Activation:
+    return activation(message, listener, Roster.of(room), recent_partner=partner)
 
 
 # --- whose words -----------------------------------------------------------------------------
@@ -237,6 +250,16 @@ def test_of_more_agents_the_recent_partner_hears_a_person() -> None:
     assert woken(by_person("hello")) == {}
     assert woken(by_person("hello"), partner="emmy/elm") == {"s3": "recent_conversation"}
     assert woken(by_person("hello"), partner="carol/gone") == {}
+    assert why(by_person("hello"), BOBS, partner="emmy/elm") == IGNORED
+
+
+@pytest.mark.rule("A45")
+@pytest.mark.parametrize("partner", [None, "carol/gone"])
+def test_of_more_agents_each_is_shown_a_person_who_talks_with_none(partner: str | None) -> None:
+    shown = {one for one in ROOM if why(by_person("hello"), one, partner=partner) == UNADDRESSED}
+
+    assert {one.agent_key for one in shown} == {one.agent_key for one in ROOM}
+    assert YOUNG_ELM not in shown
 
 
 @pytest.mark.rule("A45")
@@ -345,4 +368,6 @@ def test_a_message_wakes_one_session_of_an_agent_at_most_and_never_its_speaker(
 
     assert len(keys) == len(set(keys))
     assert speaker is None or speaker.agent_key not in keys
-    assert all(decided.decision is not Decision.UNCLEAR for decided in found.values())
+    unclear = [one.agent_key for one, decided in found.items() if decided == UNADDRESSED]
+    assert len(unclear) == len(set(unclear))
+    assert not unclear or (speaker is None and not keys)

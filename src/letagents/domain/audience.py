@@ -2,10 +2,11 @@
 
 A40  The words of one session wake no other session of its agent.
 A41  A message wakes at most one session of an agent: the quoted one, the holder, else the oldest.
-A42  Nothing is unclear to a worker: who is not woken stays silent.
+A42  Nothing that an agent says is unclear to a worker: who is not woken stays silent.
 A43  The silent are told why if the words are their own, a system's, or for another.
 A44  A quotation means the session that said it, if it is there, else its agent; no label counts.
-A45  A person who addresses nobody is heard by one or two agents; of more, by the recent partner.
+A45  A person who addresses nobody is heard by one or two agents; of more, by the recent partner;
+     without one, each agent is shown the words, which are unclear.
 A46  The words of a person are never taken for those of an agent that is called alike.
 A47  Only workers are told; to any other session every message is unclear.
 """
@@ -68,6 +69,8 @@ def activation(
     found = decide(message, listener, known, leases=leases)
     if found == UNADDRESSED and _addresses_nobody(message, roster, leases):
         found = _heard_by(listener, roster, recent_partner)
+        if found == UNADDRESSED and roster.stands_for_its_agent(listener):
+            return found
     if found.addressed and _acts_for_its_agent(found, listener, roster, target, leases):
         return found
     return found if found.reason in _TOLD_WHY_SILENT else IGNORED
@@ -140,6 +143,8 @@ def _addresses_nobody(message: Spoken, roster: Roster, leases: Collection[Holder
 def _heard_by(listener: Listener, roster: Roster, recent_partner: str | None) -> Activation:
     if len(roster.agent_keys) <= SMALL_ROOM:
         return Activation(Decision.ACTIVATE, Reason.SMALL_ROOM)
+    if recent_partner not in roster.agent_keys:
+        return UNADDRESSED
     if recent_partner == listener.agent_key:
         return Activation(Decision.ACTIVATE, Reason.RECENT_CONVERSATION)
-    return UNADDRESSED
+    return IGNORED
