@@ -22,6 +22,7 @@ from letagents.domain.errors import (
     OutcomeUnknown,
     RoomsUnavailable,
     SessionEnded,
+    SessionRequired,
     SessionUnknown,
     StateDamaged,
     StateUnavailable,
@@ -183,10 +184,25 @@ async def test_chats_of_one_process_hold_nothing_of_each_other(machine: Machine)
         assert second.name_held_here is None
         with pytest.raises(NotConnected):
             await other.callers.acting(Claim(first.worker_id), ROOM)
-        plain = await one.callers.acting(Claim(), ROOM), await other.callers.acting(Claim(), ROOM)
+        plain = await one.plain.register(Wish(ROOM)), await other.plain.register(Wish(ROOM))
+        assert (await one.callers.acting(Claim(), ROOM)).fence == plain[0].fence
         assert plain[0].session.agent_key != plain[1].session.agent_key
         for connection in plain:
             await one.messages.send(connection, "both are heard")
+
+
+async def test_a_chat_with_a_worker_does_not_speak_as_somebody_else(machine: Machine) -> None:
+    process = await machine.process()
+    ada = await process.client.registration.register(KEY, Wish(ROOM))
+
+    with pytest.raises(SessionRequired, match="does not say who speaks") as refused:
+        await process.client.callers.acting(Claim(), ROOM)
+
+    assert "worker_id" in refused.value.remedy
+    room, viewer = await process.client.callers.viewing(Claim(), ROOM)
+    assert (room, viewer) == (ROOM, None)
+    await process.client.registration.disconnect(ada.connection)
+    assert (await process.client.callers.acting(Claim(), ROOM)).session.worker_id is None
 
 
 async def test_a_room_that_is_not_there_leaves_nothing_behind(machine: Machine) -> None:

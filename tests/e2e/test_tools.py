@@ -571,7 +571,11 @@ async def test_a_wait_brings_the_tail_and_then_what_follows_its_cursor(chat: Cha
     assert [message["text"] for message in tail["messages"]] == ["one", "two"]
     assert tail["last_observed_message_id"] == "msg_2"
     assert [message["text"] for message in later["messages"]] == ["two"]
-    assert nothing == {"room_id": "workshop", "messages": []}
+    assert nothing == {
+        "room_id": "workshop",
+        "messages": [],
+        "last_observed_message_id": "msg_2",
+    }
 
 
 async def test_what_is_for_others_is_skipped_listed_and_counted(chat: Chat) -> None:

@@ -139,6 +139,7 @@ def test_a_waiter_is_told_when_another_process_takes_its_worker(machine: Machine
 def test_eight_calls_at_once_are_all_answered(machine: Machine) -> None:
     served = machine.start()
     worker_id = registered(served, registration_key="a key")
+    served.call("register_agent_session")
     sends = [
         served.begin("send_message", worker_id=worker_id, text=str(number)) for number in range(4)
     ]

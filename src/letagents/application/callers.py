@@ -17,6 +17,7 @@ from letagents.domain.errors import (
     NoRoom,
     NotConnected,
     SessionEnded,
+    SessionRequired,
     SessionUnknown,
 )
 from letagents.domain.ids import RoomId, SessionId, WorkerId
@@ -53,9 +54,15 @@ class Callers:
             SessionEnded, SessionUnknown: what the call says of itself does not hold.
             NoRoom: there is no room to act in.
             UnknownRoom: the room is not there.
+            SessionRequired: the call shows nobody, and this client has workers in the room.
         """
         shown = await self._shown_worker(claim)
-        return shown or await self.plain.own(_room(claim, current))
+        if shown is not None:
+            return shown
+        room_id = _room(claim, current)
+        if self.connections.own(room_id) is None and self.connections.workers_in(room_id):
+            raise _speaks_as_nobody(room_id)
+        return await self.plain.own(room_id)
 
     async def viewing(
         self, claim: Claim, current: RoomId | None
@@ -151,6 +158,14 @@ class Callers:
         connection = plain_connection(known)
         self.connections.hold_plain(connection)
         return connection
+
+
+def _speaks_as_nobody(room_id: RoomId) -> SessionRequired:
+    return SessionRequired(
+        f"The call does not say who speaks in {room_id}, and workers were registered there from "
+        "here.",
+        remedy="Pass worker_id; a chat without a handle calls register_agent_session() first.",
+    )
 
 
 def _room(claim: Claim, current: RoomId | None) -> RoomId:

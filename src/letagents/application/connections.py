@@ -53,6 +53,10 @@ class Connections:
         rooms = self._rooms.get(worker_id, ())
         return rooms[0] if len(rooms) == 1 else None
 
+    def workers_in(self, room_id: RoomId) -> tuple[WorkerId, ...]:
+        """Return the workers whose connections in the room this client holds."""
+        return tuple(worker for worker, room in self._held if room == room_id)
+
     def why_lost(self, worker_id: WorkerId, room_id: RoomId) -> ConnectionLost | None:
         """Return the refusal through which this client lost the connection, if it had one."""
         return self._lost.get((worker_id, room_id))

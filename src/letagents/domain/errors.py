@@ -139,7 +139,7 @@ class SessionUnknown(LetAgentsError):
 
 
 class SessionRequired(LetAgentsError):
-    """The call acts in the room's name list and shows no worker."""
+    """The call does not show who acts, and the chat has workers of which it could be one."""
 
     code = "session_required"
     retry = Retry.AFTER_REGISTERING

@@ -127,6 +127,8 @@ async def wait_for_messages(visit: Visit, arguments: Arguments, progress: Progre
             heard = await visit.client.messages.wait(room_id, after, timeout=timeout, viewer=viewer)
     result, observed = _heard(visit, heard, "last" if after is None else "first")
     await visit.client.places.saw(room_id, observed)
+    if (cursor := observed or after) is not None:
+        result["last_observed_message_id"] = str(cursor)
     return {"room_id": str(room_id)} | result
 
 
@@ -146,8 +148,6 @@ def _heard(
     silent = [message.id for message, _ in pairs if not is_for_reader(message)]
     result: Result = {"messages": shown}
     observed = said[-1].id if said else (heard.passed_over or (None,))[-1]
-    if observed is not None:
-        result["last_observed_message_id"] = str(observed)
     if skipped := [*heard.passed_over, *silent]:
         result["skipped_message_ids"] = [str(one) for one in skipped[-SKIPPED_SHOWN:]]
         result["skipped_message_count"] = len(skipped)
@@ -240,8 +240,8 @@ STATUS = (
 MESSAGES = (
     Tool(
         name="send_message",
-        purpose="Say something in the room; reply_to quotes a message, thread_parent_id answers "
-        "inside its thread.",
+        purpose="Say something in the room. @Name wakes one, @everyone all; what is said to nobody "
+        "wakes nobody. reply_to quotes a message, thread_parent_id answers inside its thread.",
         parameters=(
             _TEXT,
             ROOM_ID,
@@ -319,7 +319,7 @@ MESSAGES = (
             Parameter(
                 "timeout",
                 "number",
-                "Milliseconds, 1000 to 180000 (cap: LETAGENTS_POLL_MAX_MS); default 30000.",
+                "Milliseconds, 1000 to LETAGENTS_POLL_MAX_MS (180000); default 30000.",
                 minimum=0,
             ),
             SESSION_ID,

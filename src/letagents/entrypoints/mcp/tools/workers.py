@@ -4,7 +4,7 @@ from letagents.application.registration import Registered, Wish
 from letagents.domain import names
 from letagents.domain.errors import Malformed, NoRoom, SessionEnded, SessionUnknown
 from letagents.domain.ids import RegistrationKey, RoomId, quoted
-from letagents.domain.sessions import SessionKind
+from letagents.domain.sessions import Session, SessionKind
 from letagents.entrypoints.mcp.parameters import Parameter
 from letagents.entrypoints.mcp.tool import Progress, Tool
 from letagents.entrypoints.mcp.tools import schemas
@@ -95,11 +95,18 @@ def _registered(registered: Registered) -> Result:
     if registered.name_held_here is not None:
         result["name_notice"] = _name_notice(registered)
     result["instruction"] = (
-        "Keep worker_id for this chat and pass it to room tools. After a restart or disconnect, "
-        "call register_agent_session with worker_id and room_id. Another chat needs a key of its "
-        "own. Keep the key private."
+        f"In this room you are {session.display_name}{_instead(session)}. Keep worker_id for this "
+        "chat and pass it to room tools. After a restart or disconnect, call "
+        "register_agent_session with worker_id and room_id. Another chat needs a key of its own. "
+        "Keep the key private."
     )
     return result
+
+
+def _instead(session: Session) -> str:
+    if session.base_name == session.display_name:
+        return ""
+    return f", since {session.base_name} is another worker's name here"
 
 
 def _name_notice(registered: Registered) -> str:
@@ -221,7 +228,7 @@ SESSIONS = (
                 secret=True,
             ),
             Parameter("worker_id", "string", "The handle this chat has.", max_length=200),
-            ROOM_ID,
+            Parameter("room_id", "string", "The room; a lasting worker needs it.", max_length=200),
             _DISPLAY_NAME,
             Parameter(
                 "recover_lost_worker",
