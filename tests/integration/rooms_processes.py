@@ -49,10 +49,11 @@ async def everything(rooms: LocalRooms) -> list[Message]:
             return found
 
 
-def run(database: Database, statement: str) -> None:
-    """Run `statement` in the database behind the back of whoever uses it."""
+def run(database: Database, *statements: str) -> None:
+    """Run `statements` in the database behind the back of whoever uses it."""
     with database.engine.connect() as connection:
-        connection.exec_driver_sql(statement)
+        for statement in statements:
+            connection.exec_driver_sql(statement)
         connection.commit()
 
 

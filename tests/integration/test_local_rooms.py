@@ -13,6 +13,7 @@ import anyio
 import attrs
 import pytest
 from sqlalchemy import event
+from sqlalchemy.exc import DatabaseError
 from tests.integration.rooms_processes import (
     everything,
     rooms_at,
@@ -221,6 +222,24 @@ async def test_a_writer_that_was_blocked_while_its_worker_was_replaced_writes_no
     assert len(refused) == 1
     assert (await ours.read(ROOM, Latest())).messages == ()
     await rivals.aclose()
+
+
+@pytest.mark.rule("R1", "R3")
+async def test_a_writer_holds_the_lock_before_it_looks_at_anything(
+    place: Path, database: Database, ours: LocalRooms, ada: Connection
+) -> None:
+    clock = HeldClock()
+    held = LocalRooms(place, CountingIds(), clock, NoNudges())
+
+    with anyio.fail_after(SOON * 2):
+        async with anyio.create_task_group() as writers:
+            writers.start_soon(held.post, ROOM, draft("hello"), ada.fence)
+            await anyio.to_thread.run_sync(clock.asked.wait, SOON)
+            with pytest.raises(DatabaseError, match="locked"):
+                run(database, "PRAGMA busy_timeout = 0", "BEGIN IMMEDIATE")
+            clock.go_on.set()
+
+    await held.aclose()
 
 
 async def test_a_caller_that_left_before_its_turn_has_said_nothing(

@@ -1,8 +1,10 @@
 """Whether waiters wake when what should wake them is lost, late, or cannot be had."""
 
+import asyncio
 import contextlib
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -56,6 +58,22 @@ class Deaf:
                 if path.is_socket():
                     path.unlink()
             yield rest
+
+
+@attrs.frozen
+class Late:
+    """Nudges that begin to listen only after somebody has spoken, and a waiter that never looks."""
+
+    speak: Callable[[], object]
+
+    def nudge(self, room_id: RoomId) -> None:
+        """Nobody is there to be woken."""
+
+    @contextlib.contextmanager
+    def listening(self, room_id: RoomId, ring: Callable[[], None]) -> Iterator[float]:
+        with ThreadPoolExecutor(1) as another:
+            another.submit(self.speak).result(SOON)
+        yield LONG.total_seconds()
 
 
 @pytest.fixture
@@ -126,6 +144,20 @@ async def test_a_waiter_without_a_run_directory_looks_by_itself(
     assert await hears(poor, ours, ada) == ["hello"]
     assert await hears(poor, poor, ada) == ["hello"]
     await poor.aclose()
+
+
+@pytest.mark.rule("R6", "R7")
+async def test_a_waiter_listens_before_it_looks(
+    tmp_path: Path, ours: LocalRooms, ada: Connection
+) -> None:
+    def speak() -> object:
+        return asyncio.run(ours.post(ROOM, draft("hello"), ada.fence))
+
+    waiting = rooms_at(tmp_path / "rooms.db", process=2, nudges=Late(speak))
+
+    with anyio.fail_after(SOON):
+        assert texts(await waiting.wait(ROOM, After(), timeout=LONG)) == ["hello"]
+    await waiting.aclose()
 
 
 @pytest.mark.rule("R8")
