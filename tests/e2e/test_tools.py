@@ -711,7 +711,8 @@ async def test_notes_that_were_not_shown_count_as_not_told(prompting: Chat) -> N
     prompting.visit.prompts = Prompts()  # as if nothing had been told
     worker_id = await worker(prompting)
     await prompting.call("send_message", worker_id=worker_id, text="inline: to myself")
-    await prompting.call("send_message", text="@everyone look")
+    other = await worker(prompting, "another key")
+    await prompting.call("send_message", worker_id=other, text="@everyone look")
     heard = await prompting.call(
         "wait_for_messages", worker_id=worker_id, after_message_id="msg_4", timeout=SHORT
     )
