@@ -6,8 +6,13 @@ Run as `python -m tests.integration.rooms_processes ROLE PLACE [ARGUMENT]`.
 import asyncio
 import multiprocessing
 import sys
+from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
+
+import attrs
+from sqlalchemy import event
 
 from letagents.adapters.nudges.datagram import DatagramNudges
 from letagents.adapters.nudges.none import NoNudges
@@ -55,6 +60,28 @@ def run(database: Database, *statements: str) -> None:
         for statement in statements:
             connection.exec_driver_sql(statement)
         connection.commit()
+
+
+@attrs.define
+class Boundaries:
+    """Calls `at` just before each transaction of a database begins, in the thread of it."""
+
+    at: Callable[[], object] | None = None
+
+    @classmethod
+    def of(cls, database: Database) -> "Boundaries":
+        """Watch a database that nobody has used yet."""
+        boundaries = cls()
+
+        def watch(connection: Any, _record: object) -> None:
+            connection.set_trace_callback(boundaries.see)
+
+        event.listen(database.engine, "connect", watch)
+        return boundaries
+
+    def see(self, statement: str) -> None:
+        if statement.startswith("BEGIN") and self.at is not None:
+            self.at()
 
 
 async def speak(place: Path, process: int, times: int, *, aloud: bool = False) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 import anyio
 import attrs
 import pytest
-from sqlalchemy import event
 from sqlalchemy.exc import DatabaseError
 from tests.integration.rooms_processes import (
+    Boundaries,
     everything,
     rooms_at,
     rooms_of_process,
@@ -57,7 +57,12 @@ def database(place: Path) -> Iterator[Database]:
 
 
 @pytest.fixture
-async def ours(database: Database) -> AsyncIterator[LocalRooms]:
+def boundaries(database: Database) -> Boundaries:
+    return Boundaries.of(database)
+
+
+@pytest.fixture
+async def ours(database: Database, boundaries: Boundaries) -> AsyncIterator[LocalRooms]:
     rooms = rooms_at(database)
     yield rooms
     await rooms.aclose()
@@ -89,7 +94,7 @@ class Rival:
     begun: int = 0
     connected: Connection | None = None
 
-    def let_in(self, *_: object) -> None:
+    def let_in(self) -> None:
         self.begun += 1
         if self.begun == self.boundary:
             self.connected = asyncio.run(self.rooms.connect(ROOM, arrival(ADA, 11, self.before)))
@@ -120,14 +125,14 @@ async def wait(rooms: LocalRooms, ada: Connection) -> object:
 async def test_a_rival_that_connects_at_any_boundary_is_noticed(
     act: Act,
     boundary: int,
-    database: Database,
+    boundaries: Boundaries,
     ours: LocalRooms,
     ada: Connection,
     rivals: LocalRooms,
 ) -> None:
     await ours.post(ROOM, draft("the first"), ada.fence)
     rival = Rival(rivals, ada, boundary)
-    event.listen(database.engine, "checkout", rival.let_in)
+    boundaries.at = rival.let_in
 
     try:
         with anyio.fail_after(SOON):
@@ -137,16 +142,16 @@ async def test_a_rival_that_connects_at_any_boundary_is_noticed(
     else:
         assert rival.connected is None
     finally:
-        event.remove(database.engine, "checkout", rival.let_in)
+        boundaries.at = None
 
 
 @pytest.mark.rule("R1", "E3")
 @pytest.mark.parametrize("boundary", [1, 2, 3])
 async def test_of_two_that_take_over_at_once_one_is_refused(
-    boundary: int, database: Database, ours: LocalRooms, ada: Connection, rivals: LocalRooms
+    boundary: int, boundaries: Boundaries, ours: LocalRooms, ada: Connection, rivals: LocalRooms
 ) -> None:
     rival = Rival(rivals, ada, boundary)
-    event.listen(database.engine, "checkout", rival.let_in)
+    boundaries.at = rival.let_in
 
     try:
         mine = await ours.connect(ROOM, arrival(ADA, 12, ada))
@@ -156,25 +161,25 @@ async def test_of_two_that_take_over_at_once_one_is_refused(
         assert rival.connected is None
         assert mine.fence.generation == 2
     finally:
-        event.remove(database.engine, "checkout", rival.let_in)
+        boundaries.at = None
 
 
 @pytest.mark.rule("R3", "R5")
 @pytest.mark.parametrize("boundary", [1, 2, 3])
 async def test_a_rival_message_at_any_boundary_takes_a_number_of_its_own(
-    boundary: int, database: Database, ours: LocalRooms, ada: Connection, rivals: LocalRooms
+    boundary: int, boundaries: Boundaries, ours: LocalRooms, ada: Connection, rivals: LocalRooms
 ) -> None:
     begun = 0
 
-    def let_the_rival_speak(*_: object) -> None:
+    def let_the_rival_speak() -> None:
         nonlocal begun
         begun += 1
         if begun == boundary:
             asyncio.run(rivals.post(ROOM, draft("from the rival"), ada.fence))
 
-    event.listen(database.engine, "checkout", let_the_rival_speak)
+    boundaries.at = let_the_rival_speak
     await ours.post(ROOM, draft("from us"), ada.fence)
-    event.remove(database.engine, "checkout", let_the_rival_speak)
+    boundaries.at = None
     await rivals.post(ROOM, draft("from the rival"), ada.fence)
 
     said = (await ours.read(ROOM, After())).messages
@@ -197,7 +202,7 @@ class HeldClock:
 
 @pytest.mark.rule("R1")
 async def test_a_writer_that_was_blocked_while_its_worker_was_replaced_writes_nothing(
-    place: Path, database: Database, ours: LocalRooms, ada: Connection
+    place: Path, boundaries: Boundaries, ours: LocalRooms, ada: Connection
 ) -> None:
     clock = HeldClock()
     rivals = LocalRooms(place, CountingIds(), clock, NoNudges())
@@ -214,7 +219,7 @@ async def test_a_writer_that_was_blocked_while_its_worker_was_replaced_writes_no
         async with anyio.create_task_group() as both:
             both.start_soon(rivals.connect, ROOM, arrival(ADA, 11, ada))
             await anyio.to_thread.run_sync(clock.asked.wait, SOON)  # it holds the write lock now
-            event.listen(database.engine, "checkout", lambda *_: at_the_door.set())
+            boundaries.at = at_the_door.set
             both.start_soon(speak)
             await anyio.to_thread.run_sync(at_the_door.wait, SOON)
             clock.go_on.set()
@@ -243,7 +248,7 @@ async def test_a_writer_holds_the_lock_before_it_looks_at_anything(
 
 
 async def test_a_caller_that_left_before_its_turn_has_said_nothing(
-    place: Path, database: Database, ours: LocalRooms, ada: Connection
+    place: Path, boundaries: Boundaries, ours: LocalRooms, ada: Connection
 ) -> None:
     clock = HeldClock()
     at_the_door = threading.Event()
@@ -253,7 +258,7 @@ async def test_a_caller_that_left_before_its_turn_has_said_nothing(
         async with anyio.create_task_group() as others:
             others.start_soon(holder.connect, ROOM, arrival(BOB, 2))
             await anyio.to_thread.run_sync(clock.asked.wait, SOON)
-            event.listen(database.engine, "checkout", lambda *_: at_the_door.set())
+            boundaries.at = at_the_door.set
             others.start_soon(ours.post, ROOM, draft("first, and blocked"), ada.fence)
             await anyio.to_thread.run_sync(at_the_door.wait, SOON)
             with anyio.move_on_after(0.01):

@@ -132,19 +132,20 @@ async def test_a_place_that_was_mended_is_used_without_a_restart(tmp_path: Path)
 
 
 @pytest.mark.rule("R10")
-async def test_a_full_disk_refuses_and_keeps_what_was_said(
-    database: Database, ours: LocalRooms, ada: Connection
-) -> None:
-    await ours.post(ROOM, draft("before"), ada.fence)
-    event.listen(database.engine, "checkout", bounded_to_what_it_has)
+async def test_a_full_disk_refuses_and_keeps_what_was_said(place: Path) -> None:
+    with database_at(place) as database:
+        event.listen(database.engine, "connect", in_little_room)
+        rooms = rooms_at(database)
+        await rooms.join(ROOM)
+        ada = await rooms.connect(ROOM, arrival(ADA, 1))
+        await rooms.post(ROOM, draft("before"), ada.fence)
 
-    with pytest.raises(RoomsUnavailable, match="full"):
-        await say_much(ours, ada)
-
-    event.remove(database.engine, "checkout", bounded_to_what_it_has)
-    said = (await ours.read(ROOM, Latest())).messages
-    assert said[0].text == "before"
-    assert [one.id.number for one in said] == list(range(1, len(said) + 1))
+        with pytest.raises(RoomsUnavailable, match="full"):
+            await say_much(rooms, ada)
+        said = (await rooms.read(ROOM, Latest())).messages
+        assert said[0].text == "before"
+        assert [one.id.number for one in said] == list(range(1, len(said) + 1))
+        await rooms.aclose()
 
 
 async def say_much(rooms: LocalRooms, ada: Connection) -> None:
@@ -152,28 +153,30 @@ async def say_much(rooms: LocalRooms, ada: Connection) -> None:
         await rooms.post(ROOM, draft(f"{at} {'x' * 10_000}"), ada.fence)
 
 
-def bounded_to_what_it_has(connection: Any, *_: object) -> None:
-    pages = connection.execute("PRAGMA page_count").fetchone()[0]
-    connection.execute(f"PRAGMA max_page_count = {pages + 1}")
+def in_little_room(connection: Any, _record: object) -> None:
+    connection.execute("PRAGMA max_page_count = 30")
 
 
 @pytest.mark.rule("R10")
-async def test_a_database_that_stays_locked_is_told_of(
-    place: Path, database: Database, ours: LocalRooms, ada: Connection
-) -> None:
-    event.listen(database.engine, "checkout", without_patience)
-    with database_at(place) as other, other.engine.connect() as holder:
-        holder.exec_driver_sql("BEGIN IMMEDIATE")
+async def test_a_database_that_stays_locked_is_told_of(place: Path) -> None:
+    with database_at(place) as database, database_at(place) as other:
+        event.listen(database.engine, "connect", without_patience)
+        rooms = rooms_at(database)
+        await rooms.join(ROOM)
+        ada = await rooms.connect(ROOM, arrival(ADA, 1))
+        with other.engine.connect() as holder:
+            holder.exec_driver_sql("BEGIN IMMEDIATE")
 
-        with pytest.raises(RoomsUnavailable, match="locked"):
-            await ours.post(ROOM, draft("hello"), ada.fence)
-        assert (await ours.read(ROOM, Latest())).messages == ()
-        holder.exec_driver_sql("ROLLBACK")
+            with pytest.raises(RoomsUnavailable, match="locked"):
+                await rooms.post(ROOM, draft("hello"), ada.fence)
+            assert (await rooms.read(ROOM, Latest())).messages == ()
+            holder.exec_driver_sql("ROLLBACK")
 
-    assert (await ours.post(ROOM, draft("hello"), ada.fence)).id.number == 1
+        assert (await rooms.post(ROOM, draft("hello"), ada.fence)).id.number == 1
+        await rooms.aclose()
 
 
-def without_patience(connection: Any, *_: object) -> None:
+def without_patience(connection: Any, _record: object) -> None:
     connection.execute("PRAGMA busy_timeout = 10")
 
 

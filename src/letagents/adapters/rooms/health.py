@@ -51,6 +51,8 @@ def _read_and_written(engine: Engine) -> Finding:
         database.write(_written_again)
     except (engine.dialect.loaded_dbapi.Error, SQLAlchemyError, CommitFailed, OSError) as error:
         return _unusable(place, error)
+    finally:
+        database.close()
     form = f"form {version}" if version else "still empty"
     return Finding(ABOUT, f"{place} is whole, can be written and synced ({form})")
 

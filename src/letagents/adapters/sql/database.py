@@ -6,8 +6,8 @@ rest of a small transaction, its sync included. So they take and give plain numb
 """
 
 import contextlib
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -93,13 +93,20 @@ class Unit:
 
 @attrs.define(eq=False)
 class Database:
-    """A database, whose transactions are given as work to be done in one. Any thread may use it."""
+    """A database, whose transactions are given as work to be done in one. Any thread may use it.
+
+    Each thread keeps the connection that it got: what SQLite remembers of the pages and statements
+    that it used last would be lost if connections went round.
+    """
 
     engine: Engine
     _turnstile: Turnstile | None = None
     _checkpoints: Checkpoints | None = None
     _pulse: Pulse | None = None
     _texts: Texts = attrs.field(init=False)
+    _own: threading.local = attrs.field(factory=threading.local)
+    _idle: set[PoolProxiedConnection] = attrs.field(factory=set)
+    _is_closed: bool = False
 
     def __attrs_post_init__(self) -> None:
         self._texts = Texts(self.engine.dialect)
@@ -108,12 +115,7 @@ class Database:
     def at(cls, place: Path | str, library: SqliteLibrary | None = None) -> "Database":
         """Return the database in the SQLite file at `place`, or at the SQLAlchemy URL it is."""
         library = library or sqlite_library.library()
-        return cls.of(open_engine(place, library=library), library)
-
-    @classmethod
-    def of(cls, engine: Engine, library: SqliteLibrary | None = None) -> "Database":
-        """Return the database behind `engine`, which was opened with that `library`."""
-        library = library or sqlite_library.library()
+        engine = open_engine(place, library=library)
         file = file_of(engine)
         if file is None:
             return cls(engine)
@@ -126,8 +128,11 @@ class Database:
 
     def read(self, work: Callable[[Unit], T]) -> T:
         """Return what `work` finds, in a transaction that sees one state throughout."""
-        with self._borrowed() as connection:
-            return work(self._begun(connection, "BEGIN"))
+        with self._connected() as connection:
+            try:
+                return work(self._begun(connection, "BEGIN"))
+            finally:
+                connection.rollback()
 
     def write(self, work: Callable[[Unit], T]) -> T:
         """Return what `work` returns once what it did is committed.
@@ -137,14 +142,14 @@ class Database:
         Raises:
             CommitFailed: whether it was kept is not known.
         """
-        with self._borrowed() as connection:
+        with self._connected() as connection:
             return self._in_turn(lambda: self._committed(connection, work))
 
     def tidy(self) -> None:
         """Do after a write what is due and need not be waited for. If it fails, it is due again."""
         if self._checkpoints is None or not self._checkpoints.may_be_due():
             return
-        with contextlib.suppress(*self.failures), self._borrowed() as connection:
+        with contextlib.suppress(*self.failures), self._connected() as connection:
             self._checkpoints.run(connection.dbapi_connection, self._in_turn)
 
     def beat(self) -> int | None:
@@ -152,15 +157,43 @@ class Database:
         return self._pulse.beat() if self._pulse else None
 
     def close(self) -> None:
-        """Close all connections, and give up the files beside the database."""
+        """Close all connections, each when it is idle, and give up the files beside it."""
+        self._is_closed = True
+        while self._idle:
+            self._idle.pop().invalidate()
         self.engine.dispose()
         for held in (self._turnstile, self._checkpoints, self._pulse):
             if held is not None:
                 held.close()
 
-    def _borrowed(self) -> AbstractContextManager[PoolProxiedConnection]:
-        # Given back to the pool, it rolls back whatever was not committed.
-        return contextlib.closing(self.engine.raw_connection())
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[PoolProxiedConnection]:
+        """Lend this thread's connection. One that failed is closed: a new one may do better."""
+        connection = self._taken()
+        try:
+            yield connection
+        except self.failures:
+            connection.invalidate()
+            raise
+        except BaseException:
+            self._give_back(connection)
+            raise
+        self._give_back(connection)
+
+    def _taken(self) -> PoolProxiedConnection:
+        kept: PoolProxiedConnection | None = getattr(self._own, "connection", None)
+        if kept is not None and kept in self._idle:
+            with contextlib.suppress(KeyError):  # if it was closed meanwhile
+                self._idle.remove(kept)
+                return kept
+        self._own.connection = made = self.engine.raw_connection()
+        return made
+
+    def _give_back(self, connection: PoolProxiedConnection) -> None:
+        if self._is_closed:
+            connection.invalidate()
+        else:
+            self._idle.add(connection)
 
     def _in_turn(self, work: Callable[[], T]) -> T:
         return self._turnstile.passed(work) if self._turnstile else work()
@@ -184,6 +217,7 @@ class Database:
         try:
             connection.commit()
         except self.failures as error:
+            connection.rollback()
             if getattr(error, "sqlite_errorname", None) in _NOT_COMMITTED:
                 raise
             raise CommitFailed(str(error)) from error
