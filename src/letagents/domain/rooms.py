@@ -1,0 +1,91 @@
+"""Rooms and their canonical names. (Source: mcp-tools 5.)
+
+K1  An invite code is groups of four letters or digits, at least two, and is upper-cased.
+K2  A repository room `github.com/owner/repo` is lower-cased; any other name keeps its case.
+K3  A name is trimmed, and a blank, too long or unprintable one is refused.
+K4  A room with the form of an invite code is not made by joining it.
+"""
+
+import re
+from datetime import datetime
+from urllib.parse import quote
+
+import attrs
+
+from letagents.domain.errors import Malformed, UnknownRoom
+from letagents.domain.ids import RoomId
+
+_CODE = re.compile(r"[A-Z0-9]{4}(?:-[A-Z0-9]{4})+")
+_GITHUB = re.compile(r"github\.com/[^/\s:]+/[^/\s:]+", re.IGNORECASE)
+_UNESCAPED = "-_.!~*'()"
+
+KNOWN_LIMIT = 1_000
+"""So many rooms are listed at most."""
+
+
+@attrs.frozen
+class Room:
+    """A place in which workers talk. `code` is set where the room is entered by an invite code."""
+
+    room_id: RoomId
+    display_name: str
+    created_at: datetime
+    code: str | None = None
+    is_local: bool = True
+
+    @property
+    def path(self) -> str:
+        """The room's place on a server: `/in/` and the id, each part percent-encoded."""
+        parts = str(self.room_id).split("/")
+        return "/in/" + "/".join(quote(part, safe=_UNESCAPED) for part in parts)
+
+
+def looks_like_code(text: str) -> bool:
+    """Whether `text` has the form of an invite code, in any case."""
+    return _CODE.fullmatch(text.strip().upper()) is not None
+
+
+def canonical(text: str) -> RoomId:
+    """Return the id of the room that `text` names.
+
+    Raises:
+        Malformed: it is blank, longer than 200 characters, or holds control characters.
+    """
+    name = text.strip()
+    if looks_like_code(name):
+        return RoomId(name.upper())
+    return RoomId(name.lower() if _GITHUB.fullmatch(name) else name)
+
+
+def invite_code(text: str) -> RoomId:
+    """Return the id of the room that the invite code `text` opens.
+
+    Raises:
+        Malformed: it does not have the form of a code.
+    """
+    if not looks_like_code(text):
+        raise Malformed(
+            "code: this is not an invite code.",
+            remedy="Pass the code that create_room showed, such as AB12-CD34-EF56; "
+            "to join by name, call join_room(name=...).",
+        )
+    return RoomId(text.strip().upper())
+
+
+def missing(room_id: RoomId) -> UnknownRoom:
+    """Return the error for a room that is not there."""
+    return UnknownRoom(
+        f"There is no room {room_id} here.",
+        remedy="Call join_room(name=...) to open a room by name, or create_room() for a new one; "
+        "check an invite code with whoever gave it.",
+    )
+
+
+def check_may_be_made(room_id: RoomId) -> None:
+    """Allow a room that is joined and not there to be made.
+
+    Raises:
+        UnknownRoom: its name has the form of an invite code.
+    """
+    if looks_like_code(str(room_id)):
+        raise missing(room_id)

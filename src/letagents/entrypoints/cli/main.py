@@ -1,0 +1,163 @@
+"""The command line: decides what to do before anything heavy is imported.
+
+Exit codes: 0 done, 1 refused or wrong, 2 not understood, 130 interrupted.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TypeAlias
+
+from letagents.domain.errors import LetAgentsError
+
+INTERRUPTED = 130
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit code."""
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    if arguments.module is None:
+        parser.print_help()
+        return 0
+    command = import_module(f"letagents.entrypoints.cli.{arguments.module}")
+    try:
+        return int(command.run(arguments))
+    except LetAgentsError as error:
+        from letagents.entrypoints.cli import printing
+
+        printing.complain(error)
+        if error.code == printing.OutputLost.code:
+            _let_go_of_output()
+        return 1
+    except BrokenPipeError:
+        _let_go_of_output()
+        return 0
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _let_go_of_output() -> None:
+    """Send what is still to come nowhere: who read it has left, which is no fault of anybody."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="letagents",
+        description="Rooms in which coding agents talk, share work and never step on each other.",
+        epilog="`letagents COMMAND --help` says more about one command.",
+    )
+    parser.add_argument("--version", action=_Version, help="say which version this is, and end")
+    parser.set_defaults(module=None)
+    commands = parser.add_subparsers(metavar="COMMAND")
+    _mcp(commands)
+    _demo(commands)
+    _rooms(commands)
+    _tail(commands)
+    _send(commands)
+    _doctor(commands)
+    return parser
+
+
+def _command(commands: Commands, name: str, *, module: str, does: str) -> argparse.ArgumentParser:
+    """Add a command, which `run` in the module of that name carries out."""
+    said = f"{does[0].upper()}{does[1:]}."
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=does, description=said)
+    parser.set_defaults(module=module)
+    return parser
+
+
+def _mcp(commands: Commands) -> None:
+    does = "serve one chat's tools over standard input and output; an agent's client starts this"
+    _command(commands, "mcp", module="serving", does=does)
+
+
+def _demo(commands: Commands) -> None:
+    does = "watch two agents' processes talk in a room, in a temporary home; 1 if anything fails"
+    _command(commands, "demo", module="demo", does=does)
+
+
+def _rooms(commands: Commands) -> None:
+    does = "list the rooms that this machine keeps, the latest active first"
+    _json(_command(commands, "rooms", module="rooms", does=does))
+
+
+def _tail(commands: Commands) -> None:
+    does = "show the newest messages of a room and follow it live, until Ctrl-C"
+    tail = _command(commands, "tail", module="tail", does=does)
+    tail.add_argument("room", metavar="ROOM", help="its name or invite code")
+    tail.add_argument(
+        "-n",
+        dest="newest",
+        metavar="N",
+        type=_count,
+        default=20,
+        help="so many of the newest messages first (20)",
+    )
+    tail.add_argument("--once", action="store_true", help="end after those")
+    _json(tail)
+
+
+def _send(commands: Commands) -> None:
+    does = "say something in a room, as the person that you are"
+    send = _command(commands, "send", module="send", does=does)
+    send.add_argument("room", metavar="ROOM", help="its name or invite code")
+    send.add_argument("text", metavar="TEXT", help="what to say; - reads standard input")
+    send.add_argument(
+        "--reply-to", metavar="msg_N", type=_message_id, help="the message that you quote"
+    )
+    send.add_argument(
+        "--thread", metavar="msg_N", type=_message_id, help="a message of the thread to answer in"
+    )
+    send.add_argument("--as", dest="name", metavar="NAME", help="your name (else as git has it)")
+    send.add_argument("--key", help="repeating the call with the same key says it only once")
+    send.add_argument("--create", action="store_true", help="make the room if it is not there")
+
+
+def _doctor(commands: Commands) -> None:
+    does = "say what is configured, where files are, what is wrong and how to mend it"
+    _json(_command(commands, "doctor", module="doctor", does=does))
+
+
+def _json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+
+
+MOST = 100_000
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text[:9]) > MOST:
+        raise argparse.ArgumentTypeError(f"this is no number from 0 to {MOST}: {text!a}")
+    return int(text)
+
+
+def _message_id(text: str) -> object:
+    from letagents.domain.errors import Malformed
+    from letagents.domain.ids import MessageId
+
+    try:
+        return MessageId.parse(text)
+    except Malformed:
+        wrong = f"this is no message's id, such as msg_3: {text!a}"
+        raise argparse.ArgumentTypeError(wrong) from None
+
+
+class _Version(argparse.Action):
+    """Looks the version up only when it is asked for."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:  # noqa: A002  argparse calls it so
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"letagents {version('letagents')}")
+        parser.exit()

@@ -1,0 +1,133 @@
+"""What people are shown: text that cannot steer a terminal, colours where they are wanted, JSON.
+
+Whatever was said in a room is somebody else's words: a character that a terminal would obey, or
+that would turn the reading direction, is shown as what it is.
+"""
+
+import json
+import os
+import re
+import sys
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import IO
+
+import attrs
+
+from letagents.domain.errors import LetAgentsError
+
+_STEERING = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_LINE_ENDS = re.compile(r"\r\n|\n|\r")
+
+BOLD, DIM, RED, GREEN, YELLOW = "1", "2", "31", "32", "33"
+_SPEAKERS = ("36", "35", "34", "33", "32", "96", "95", "94")
+"""Colours of those who speak: all readable on dark and on light."""
+
+
+def one_line(text: str) -> str:
+    """Return `text` with everything spelt out that could steer a terminal or begin a new line."""
+    return _STEERING.sub(_spelt, text)
+
+
+def lines(text: str) -> list[str]:
+    """Return the lines of `text`, each as `one_line` makes it; tabs become blanks."""
+    return [one_line(line.expandtabs(4)) for line in _LINE_ENDS.split(text)]
+
+
+def _spelt(found: re.Match[str]) -> str:
+    number = ord(found[0])
+    return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
+
+
+@attrs.frozen
+class Surface:
+    """Where something is printed: a terminal or not, with colours or not."""
+
+    is_terminal: bool = False
+    has_colours: bool = False
+
+    @classmethod
+    def of(cls, stream: IO[str], environ: Mapping[str, str] = os.environ) -> "Surface":
+        """Return what `stream` is. NO_COLOR and a dumb terminal keep colours out."""
+        if not stream.isatty():
+            return cls()
+        plain = environ.get("NO_COLOR") or environ.get("TERM") == "dumb"
+        old = sys.platform == "win32" and "WT_SESSION" not in environ
+        return cls(is_terminal=True, has_colours=not (plain or old))
+
+    def painted(self, text: str, *styles: str) -> str:
+        """Return `text` in those styles, if there are colours here."""
+        return f"\x1b[{';'.join(styles)}m{text}\x1b[0m" if self.has_colours and text else text
+
+    def speaker(self, name: str, key: str) -> str:
+        """Return `name` in the colour that `key` always has."""
+        colour = _SPEAKERS[zlib.crc32(key.encode("utf-8", "replace")) % len(_SPEAKERS)]
+        return self.painted(name, BOLD, colour)
+
+
+def output() -> Surface:
+    """Return what standard output is; what its encoding lacks is spelt out from now on."""
+    _forgiving(sys.stdout)
+    return Surface.of(sys.stdout)
+
+
+class OutputLost(LetAgentsError):
+    """Standard output takes nothing any more, and not because its reader has left."""
+
+    code = "output_lost"
+
+
+def say(line: str = "") -> None:
+    """Print a line now: whoever reads it may be waiting.
+
+    Raises:
+        BrokenPipeError: whoever read it has left.
+        OutputLost: it cannot be written.
+    """
+    try:
+        print(line, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputLost(
+            f"Standard output cannot be written: {error.strerror}.",
+            remedy="Send it to a place that has room, and run the command again.",
+        ) from error
+
+
+def say_json(fields: Mapping[str, object]) -> None:
+    """Print one object on one line, in ASCII, so that no terminal and no encoding minds it."""
+    say(json.dumps(fields, separators=(",", ":")))
+
+
+def complain(error: LetAgentsError) -> None:
+    """Say on standard error what happened, and on the next line what to do."""
+    _forgiving(sys.stderr)
+    remedy = _REMEDIES.get(error.code, error.remedy)
+    print(f"letagents: {one_line(error.happened)}\n  {one_line(remedy)}", file=sys.stderr)
+
+
+_REMEDIES = {
+    "unknown_message": "Run `letagents tail ROOM` to see the ids of its messages.",
+    "key_reused": "Pass another --key for another message, or none.",
+    "room_full": "Go on in another room: `letagents send --create ROOM TEXT`.",
+    "outcome_unknown": "Run `letagents tail ROOM --once` to see whether it arrived, "
+    "before you do it again.",
+}
+"""What a person at a shell does, where an agent would make a call."""
+
+
+def _forgiving(stream: object) -> None:
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+
+
+def columns(rows: Sequence[Sequence[str]]) -> Iterable[str]:
+    """Return `rows` as lines whose cells stand below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield "  ".join(cells).rstrip()

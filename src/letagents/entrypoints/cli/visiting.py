@@ -1,0 +1,51 @@
+"""A person's visit to this machine's rooms: opened, and closed again, for one command."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from letagents.application.person import Person
+from letagents.domain.errors import UnknownRoom
+from letagents.domain.rooms import Room
+from letagents.entrypoints import logs
+from letagents.entrypoints.cli.printing import one_line
+from letagents.settings import load
+from letagents.wiring import open_letagents
+
+
+@asynccontextmanager
+async def a_person() -> AsyncIterator[Person]:
+    """Open what the settings ask for, and let a person in."""
+    settings = load()
+    # What goes as it should is no news to somebody who sees it happen.
+    logs.configure(settings.log, "warning" if settings.log_level == "info" else settings.log_level)
+    async with (
+        open_letagents(settings) as letagents,
+        letagents.client(settings.hints) as client,
+    ):
+        yield Person(letagents.rooms, client.messages, client.chat, letagents.ids)
+
+
+async def room_called(person: Person, name: str, *, create: bool = False) -> Room:
+    """Return the room of that name.
+
+    Raises:
+        UnknownRoom: it is not there; the error tells what this person may have meant.
+    """
+    try:
+        return await person.room(name, create=create)
+    except UnknownRoom:
+        raise _unknown(name, await person.nearest(name), create=create) from None
+
+
+def _unknown(name: str, near: Sequence[str], *, create: bool) -> UnknownRoom:
+    if create:  # its name has the form of an invite code: nothing else is refused
+        return UnknownRoom(
+            f"There is no room with the invite code {one_line(name.strip())} here.",
+            remedy="Check the code with whoever gave it, or make a room with a name of words.",
+        )
+    nearest = f"; the nearest are {', '.join(map(one_line, near))}" if near else ""
+    return UnknownRoom(
+        f"There is no room {one_line(name.strip())} here{nearest}.",
+        remedy="`letagents rooms` lists those that are there; "
+        "`letagents send --create ROOM TEXT` makes one.",
+    )

@@ -1,0 +1,112 @@
+"""Parameters that several tools take, and their reading into values of the domain."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TypeVar
+
+from letagents.application.callers import Claim
+from letagents.domain import rooms
+from letagents.domain.errors import Malformed, SessionUnknown, UnknownRoom, UnknownWorker
+from letagents.domain.ids import ClientKey, MessageId, RoomId, SessionId, WorkerId, quoted
+from letagents.entrypoints.mcp.parameters import Parameter
+
+T = TypeVar("T")
+Arguments = Mapping[str, object]
+
+WORKER_ID = Parameter(
+    "worker_id", "string", "This chat's handle from register_agent_session.", max_length=200
+)
+SESSION_ID = Parameter(
+    "agent_session_id", "string", "Instead of worker_id: a session without handle.", max_length=240
+)
+ROOM_ID = Parameter(
+    "room_id", "string", "Default: the worker's only room, else the current one.", max_length=200
+)
+SENDER = Parameter(
+    "sender", "string", "Ignored: the room knows who speaks.", max_length=2048, blank=True
+)
+CONVERSATION_ID = Parameter("conversation_id", "string", "Ignored.", max_length=200, blank=True)
+CLIENT_MESSAGE_ID = Parameter(
+    "client_message_id",
+    "string",
+    "Idempotency key: sent again, it answers with the first message.",
+    max_length=200,
+)
+
+
+def claim(arguments: Arguments) -> Claim:
+    """Return what a call says about who it is from.
+
+    Raises:
+        Malformed: it says it in two ways, or names no possible room.
+        UnknownWorker, SessionUnknown: what it shows cannot be an id of that kind.
+    """
+    worker, session = arguments.get("worker_id"), arguments.get("agent_session_id")
+    if worker is not None and session is not None:
+        raise Malformed(
+            "worker_id: agent_session_id was passed too.",
+            remedy="Choose one: worker_id where register_agent_session returned one.",
+        )
+    return Claim(worker_of(worker), _session_of(session), room_of(arguments.get("room_id")))
+
+
+def worker_of(value: object) -> WorkerId | None:
+    """Return the handle; what has not the form of one is a worker that nobody knows."""
+    if value is None:
+        return None
+    if not WorkerId.fits(value):
+        raise UnknownWorker(quoted(value))
+    return WorkerId(str(value))
+
+
+def _session_of(value: object) -> SessionId | None:
+    if value is None:
+        return None
+    if not SessionId.fits(value):
+        raise SessionUnknown(
+            f"agent_session_id: {quoted(value)} is not the id of a session.",
+            remedy="Call register_agent_session and pass the agent_session_id that it returns.",
+        )
+    return SessionId(str(value))
+
+
+def room_of(value: object, field: str = "room_id") -> RoomId | None:
+    """Return the room that a call names."""
+    return None if value is None else named_room(str(value), field)
+
+
+def named_room(text: str, field: str) -> RoomId:
+    """Return the room that `text` names."""
+    return _named(field, rooms.canonical, text)
+
+
+@contextmanager
+def naming(field: str) -> Iterator[None]:
+    """Let the refusal of a room name the field in which the room was passed."""
+    try:
+        yield
+    except UnknownRoom as error:
+        raise UnknownRoom(f"{field}: {error.happened}", remedy=error.remedy) from error
+
+
+def message_of(value: object, field: str) -> MessageId | None:
+    """Return the message that a call names."""
+    return None if value is None else MessageId.parse(str(value).strip(), field)
+
+
+def key_of(value: object) -> ClientKey | None:
+    """Return the idempotency key of a call."""
+    return None if value is None else _named("client_message_id", ClientKey, str(value))
+
+
+def _named(field: str, read: Callable[[str], T], text: str) -> T:
+    try:
+        return read(text)
+    except Malformed as error:
+        raise Malformed(f"{field}: {error.happened}", remedy=error.remedy) from error
+
+
+def text_of(arguments: Arguments, name: str) -> str | None:
+    """Return a text that was passed, without blanks at its ends; None if nothing is left."""
+    value = arguments.get(name)
+    return str(value).strip() or None if value is not None else None

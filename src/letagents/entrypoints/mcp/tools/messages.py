@@ -1,0 +1,341 @@
+"""Tools that say, read and wait."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
+from typing import Literal
+
+import anyio
+
+from letagents.application.messaging import Heard, is_for_reader
+from letagents.domain import identity
+from letagents.domain.errors import NoRoom, UnknownMessage
+from letagents.domain.ids import MessageId, RoomId
+from letagents.domain.messages import TEXT_LIMIT, Latest
+from letagents.domain.sessions import Connection
+from letagents.entrypoints.mcp.parameters import Parameter
+from letagents.entrypoints.mcp.prompts import kind_of
+from letagents.entrypoints.mcp.tool import Progress, Tool
+from letagents.entrypoints.mcp.tools import schemas
+from letagents.entrypoints.mcp.tools.arguments import (
+    CLIENT_MESSAGE_ID,
+    CONVERSATION_ID,
+    ROOM_ID,
+    SENDER,
+    SESSION_ID,
+    WORKER_ID,
+    Arguments,
+    claim,
+    key_of,
+    message_of,
+    naming,
+)
+from letagents.entrypoints.mcp.visit import Visit
+from letagents.wire import moments, public, readable
+
+Result = dict[str, object]
+
+READ_DEFAULT = 100
+READ_LARGEST = 500
+SKIPPED_SHOWN = 100
+"""So many ids of passed-over messages are listed; the count is of all."""
+SIGN_OF_LIFE = 15.0
+"""Seconds after which a waiting client is told that the wait goes on."""
+LONGEST = 86_400_000
+"""Milliseconds that a wait lasts at most, whatever is set."""
+
+
+async def send_message(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
+    reply_to = message_of(arguments.get("reply_to"), "reply_to")
+    thread = message_of(arguments.get("thread_parent_id"), "thread_parent_id")
+    return await _send(visit, arguments, reply_to or thread, thread)
+
+
+async def send_thread_message(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
+    thread = message_of(arguments["thread_parent_id"], "thread_parent_id")
+    return await _send(visit, arguments, thread, thread)
+
+
+async def _send(
+    visit: Visit, arguments: Arguments, reply_to: MessageId | None, thread: MessageId | None
+) -> Result:
+    key = key_of(arguments.get("client_message_id"))
+    speaker = await _speaker(visit, arguments)
+    with _naming_what_was_passed(arguments):
+        message = await visit.client.messages.send(
+            speaker, str(arguments["text"]), key=key, reply_to=reply_to, thread=thread
+        )
+    await visit.client.places.saw(message.room_id, message.id)
+    [plain] = readable.page([message])
+    return {"room_id": str(message.room_id), **plain, "agent_identity": _speaking(visit, speaker)}
+
+
+@contextmanager
+def _naming_what_was_passed(arguments: Arguments) -> Iterator[None]:
+    """Who answers in a thread quotes the message that was named for it: that is what is missing."""
+    try:
+        yield
+    except UnknownMessage as error:
+        if "reply_to" in arguments:
+            raise
+        told = error.happened.replace("reply_to:", "thread_parent_id:", 1)
+        raise UnknownMessage(told, remedy=error.remedy) from error
+
+
+async def post_status(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
+    status = str(arguments["status"])
+    key = key_of(arguments.get("client_message_id"))
+    try:
+        speaker = await _speaker(visit, arguments)
+    except NoRoom as error:
+        return {"success": False, "error": error.happened, "hint": error.remedy}
+    message = await visit.client.messages.send(speaker, f"[status] {status}", key=key)
+    await visit.client.places.saw(message.room_id, message.id)
+    return {
+        "success": True,
+        "status_posted": status,
+        "sender": message.sender,
+        "agent_identity": _speaking(visit, speaker),
+        "message_id": str(message.id),
+        "timestamp": moments.to_text(message.said_at),
+    }
+
+
+async def _speaker(visit: Visit, arguments: Arguments) -> Connection:
+    with naming("room_id"):
+        return await visit.client.callers.acting(claim(arguments), visit.client.places.current_id)
+
+
+async def read_messages(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
+    limit = _whole(arguments.get("limit"), READ_DEFAULT) or READ_LARGEST
+    room_id, viewer = await _viewer(visit, arguments)
+    with naming("room_id"):
+        window = Latest(min(limit, READ_LARGEST))
+        page = await visit.client.messages.read(room_id, window, viewer)
+    kept = readable.bounded(readable.page(page.messages), "last")
+    await visit.client.places.saw(room_id, page.messages[-1].id if page.messages else None)
+    shown = [_with_prompt(visit, one) for one in kept.messages]
+    return {"room_id": str(room_id), "messages": shown} | _left_out(page.more, kept.omitted)
+
+
+async def wait_for_messages(visit: Visit, arguments: Arguments, progress: Progress) -> Result:
+    after = message_of(arguments.get("after_message_id"), "after_message_id")
+    room_id, viewer = await _viewer(visit, arguments)
+    timeout = _timeout(arguments.get("timeout"))
+    async with signs_of_life(progress):
+        with naming("room_id"):
+            heard = await visit.client.messages.wait(room_id, after, timeout=timeout, viewer=viewer)
+    result, observed = _heard(visit, heard, "last" if after is None else "first")
+    await visit.client.places.saw(room_id, observed)
+    if (cursor := observed or after) is not None:
+        result["last_observed_message_id"] = str(cursor)
+    return {"room_id": str(room_id)} | result
+
+
+async def _viewer(visit: Visit, arguments: Arguments) -> tuple[RoomId, Connection | None]:
+    return await visit.client.callers.viewing(claim(arguments), visit.client.places.current_id)
+
+
+def _heard(
+    visit: Visit, heard: Heard, keep: Literal["first", "last"]
+) -> tuple[Result, MessageId | None]:
+    """Return what a wait brought and up to where it was observed: never past what did not fit."""
+    messages = heard.page.messages
+    kept = readable.bounded(readable.page(messages), keep)
+    said = messages[: len(kept.messages)] if keep == "first" else messages[kept.omitted :]
+    pairs = list(zip(said, kept.messages, strict=True))
+    shown = [_with_prompt(visit, plain) for message, plain in pairs if is_for_reader(message)]
+    silent = [message.id for message, _ in pairs if not is_for_reader(message)]
+    result: Result = {"messages": shown}
+    observed = said[-1].id if said else (heard.passed_over or (None,))[-1]
+    if skipped := [*heard.passed_over, *silent]:
+        result["skipped_message_ids"] = [str(one) for one in skipped[-SKIPPED_SHOWN:]]
+        result["skipped_message_count"] = len(skipped)
+    return result | _left_out(heard.page.more, kept.omitted), observed
+
+
+def _left_out(more: bool, omitted: int) -> Result:
+    result: Result = {}
+    if more or omitted:
+        result["truncated"] = True
+    if omitted:
+        result["omitted_message_count"] = omitted
+    return result
+
+
+def _with_prompt(visit: Visit, plain: readable.Plain) -> readable.Plain:
+    kind = kind_of(plain.get("agent_prompt_kind"))
+    if kind is None:
+        return plain
+    return plain | {
+        "visible_text": plain["text"],
+        "agent_prompt": visit.prompts.dispense(kind),
+        "prompt_injected": kind == "inline",
+    }
+
+
+def _speaking(visit: Visit, speaker: Connection) -> Result:
+    return public.identity(identity.of_session(speaker.session), visit.client.chat.instance)
+
+
+def _whole(value: object, default: int) -> int:
+    return int(value) if isinstance(value, int | float) else default
+
+
+def _timeout(value: object) -> timedelta | None:
+    if not isinstance(value, int | float):
+        return None
+    return timedelta(milliseconds=min(value, LONGEST))
+
+
+@asynccontextmanager
+async def signs_of_life(progress: Progress, every: float = SIGN_OF_LIFE) -> AsyncIterator[None]:
+    """Tell a client now and then that a wait goes on; some give up on calls that say nothing."""
+
+    async def tell() -> None:
+        waited = 0.0
+        while True:
+            await anyio.sleep(every)
+            waited += every
+            await progress(waited, None, "waiting for messages")
+
+    async with anyio.create_task_group() as telling:
+        telling.start_soon(tell)
+        yield
+        telling.cancel_scope.cancel()
+
+
+_TEXT = Parameter("text", "string", required=True, max_length=TEXT_LIMIT, free_text=True)
+_SAID = schemas.result(
+    {"room_id": schemas.STRING, **schemas.MESSAGE["properties"], "agent_identity": schemas.IDENTITY}
+)
+_SAID["required"] = ["room_id", "id", "sender", "text", "agent_identity"]
+_PAGE = {
+    "room_id": schemas.STRING,
+    "messages": schemas.MESSAGES,
+}
+_LEFT_OUT = {"truncated": schemas.BOOLEAN, "omitted_message_count": schemas.NUMBER}
+
+STATUS = (
+    Tool(
+        name="post_status",
+        purpose="Tell the room what you are doing.",
+        parameters=(
+            Parameter("status", "string", required=True, max_length=2000, free_text=True),
+            ROOM_ID,
+            WORKER_ID,
+            SESSION_ID,
+            SENDER,
+            CONVERSATION_ID,
+            CLIENT_MESSAGE_ID,
+        ),
+        result=schemas.result({"success": schemas.BOOLEAN}),
+        read_only=False,
+        idempotent=False,
+        open_world=False,
+        run=post_status,
+    ),
+)
+
+MESSAGES = (
+    Tool(
+        name="send_message",
+        purpose="Say something in the room. @Name wakes one, @everyone all; what is said to nobody "
+        "wakes nobody. reply_to quotes a message, thread_parent_id answers inside its thread.",
+        parameters=(
+            _TEXT,
+            ROOM_ID,
+            WORKER_ID,
+            Parameter("reply_to", "string", "Message to quote, e.g. msg_3.", max_length=40),
+            Parameter(
+                "thread_parent_id", "string", "A message of the thread to answer in.", max_length=40
+            ),
+            CLIENT_MESSAGE_ID,
+            SESSION_ID,
+            SENDER,
+            CONVERSATION_ID,
+        ),
+        result=_SAID,
+        read_only=False,
+        idempotent=False,
+        open_world=True,
+        run=send_message,
+    ),
+    Tool(
+        name="send_thread_message",
+        purpose="Answer inside a thread.",
+        parameters=(
+            _TEXT,
+            Parameter(
+                "thread_parent_id",
+                "string",
+                "Its thread.root_message_id.",
+                required=True,
+                max_length=40,
+            ),
+            ROOM_ID,
+            WORKER_ID,
+            CLIENT_MESSAGE_ID,
+            SESSION_ID,
+            CONVERSATION_ID,
+        ),
+        result=_SAID,
+        read_only=False,
+        idempotent=False,
+        open_world=True,
+        run=send_thread_message,
+    ),
+    Tool(
+        name="read_messages",
+        purpose="The newest messages, oldest first. Moves no cursor.",
+        parameters=(
+            ROOM_ID,
+            Parameter("limit", "integer", "Default 100, most 500 (0 means 500).", minimum=0),
+            WORKER_ID,
+            SESSION_ID,
+        ),
+        result=schemas.result(_PAGE, _LEFT_OUT),
+        read_only=True,
+        idempotent=True,
+        open_world=True,
+        run=read_messages,
+    ),
+    Tool(
+        name="wait_for_messages",
+        purpose="Long poll: returns when messages come after a cursor, or empty at the timeout, "
+        "which is not an end: call again with the cursor. Use last_observed_message_id as cursor "
+        "even when messages is empty; messages labelled silent are skipped. Answer thread replies "
+        "with send_thread_message. Only legacy or manual workers may nudge other legacy or manual "
+        "participants, never about or from supervised workers.",
+        parameters=(
+            ROOM_ID,
+            WORKER_ID,
+            Parameter(
+                "after_message_id",
+                "string",
+                "Cursor, e.g. msg_3; default: the most recent 100.",
+                max_length=40,
+            ),
+            Parameter(
+                "timeout",
+                "number",
+                "Milliseconds, 1000 to LETAGENTS_POLL_MAX_MS (180000); default 30000.",
+                minimum=0,
+            ),
+            SESSION_ID,
+        ),
+        result=schemas.result(
+            _PAGE,
+            {
+                "last_observed_message_id": schemas.STRING,
+                "skipped_message_ids": schemas.STRINGS,
+                "skipped_message_count": schemas.NUMBER,
+                **_LEFT_OUT,
+            },
+        ),
+        read_only=True,
+        idempotent=True,
+        open_world=True,
+        run=wait_for_messages,
+    ),
+)
