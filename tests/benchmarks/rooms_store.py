@@ -27,13 +27,13 @@ from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.sql.engine import open_engine
 from letagents.adapters.system import SystemClock, SystemIds
-from letagents.domain.ids import MessageId
+from letagents.domain.ids import MessageId, RoomId, WorkerId
 from letagents.domain.messages import After, Before, Draft, Latest
-from letagents.domain.sessions import Connection
-from letagents.testing.contracts.rooms import ROOM, arrival
+from letagents.domain.sessions import Arrival, Connection
 
 TEXT = "All tests pass; I take the next task on the board unless somebody objects."
 IDS = SystemIds()
+ROOM = RoomId("workshop")
 Columns = tuple[object, ...]
 
 
@@ -94,10 +94,25 @@ def draft() -> Draft:
     return Draft(TEXT, IDS.client_key())
 
 
+def arrival(number: int) -> Arrival:
+    """Return how a worker arrives for the first time."""
+    worker = WorkerId(f"worker_{number:032x}")
+    return Arrival(
+        token=IDS.token(),
+        agent_key=f"ada/worker-{number:032x}",
+        instance_id=str(worker),
+        display_name=f"Worker{number}",
+        owner_label="Ada",
+        ide_label="Claude Code",
+        runtime="claude-code",
+        worker_id=worker,
+    )
+
+
 async def entered(rooms: LocalRooms, worker: int = 1) -> Connection:
     """Return a worker's connection in the room."""
     await rooms.join(ROOM)
-    return await rooms.connect(ROOM, attrs.evolve(arrival(worker, worker), token=IDS.token()))
+    return await rooms.connect(ROOM, arrival(worker))
 
 
 # --- one process ----------------------------------------------------------------------------------

@@ -74,10 +74,16 @@ def invite_code(text: str) -> RoomId:
 
 def missing(room_id: RoomId) -> UnknownRoom:
     """Return the error for a room that is not there."""
+    if looks_like_code(str(room_id)):
+        other = str(room_id).lower().replace("-", "_")
+        return UnknownRoom(
+            f"No room here has the invite code {room_id}.",
+            remedy="Check the code with whoever gave it. Groups of four letters or digits always "
+            f"read as a code: to name a room so, write join_room(name={other!r}).",
+        )
     return UnknownRoom(
         f"There is no room {room_id} here.",
-        remedy="Call join_room(name=...) to open a room by name, or create_room() for a new one; "
-        "check an invite code with whoever gave it.",
+        remedy="Call join_room(name=...) to open it, or create_room() for a new one.",
     )
 
 
