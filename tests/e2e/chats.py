@@ -3,6 +3,7 @@
 Every result is held to the schema that its tool declares.
 """
 
+import contextlib
 import json
 import queue
 import subprocess
@@ -151,8 +152,15 @@ class Served:
             self._reading(self.process.stderr, self.complained, None),
         ]
         if era == ERAS[0]:
+            self._greet()
+
+    def _greet(self) -> None:
+        try:
             self.answer(self.ask("initialize", HELLO))
             self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        except BaseException:
+            self.__exit__()
+            raise
 
     def _reading(
         self,
@@ -218,7 +226,8 @@ class Served:
 
     def close(self) -> int:
         """Let the process leave; return its exit code."""
-        if self.process.stdin is not None and not self.process.stdin.closed:
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
         code = self.process.wait(PATIENCE)
         for reader in self._readers:

@@ -7,7 +7,7 @@ from pathlib import Path
 import attrs
 import psutil  # type: ignore[import-untyped]  # it ships no types
 import pytest
-from tests.e2e.chats import ERAS, Served, posix
+from tests.e2e.chats import ERAS, Plain, Served, posix
 
 SIGNED_IN = "owner-token-0123456789abcdef"
 KEYS = ("registration key of one chat", "registration key of another chat")
@@ -35,10 +35,6 @@ def secrets_in(value: object) -> Iterator[str]:
             yield from secrets_in(part)
 
 
-def state_of(home: Path) -> dict[str, object]:
-    return dict(json.loads((home / "mcp-state.json").read_bytes()))
-
-
 def signed_in(home: Path) -> None:
     """Leave a sign-in in the state file, as the npm package does."""
     auth = {
@@ -52,30 +48,37 @@ def signed_in(home: Path) -> None:
     (home / "mcp-state.json").chmod(0o600)
 
 
+class Overseen(Served):
+    """A process whose every answer is followed by a look at the secrets that there are then."""
+
+    def __init__(self, home: Path, era: str, found: set[str]) -> None:
+        self.home, self.found = home, found
+        super().__init__(home, era, LOUD)
+
+    def answer(self, number: object) -> Plain:
+        answer = super().answer(number)
+        self.found |= set(secrets_in(json.loads((self.home / "mcp-state.json").read_bytes())))
+        return answer
+
+
 @pytest.fixture(scope="module")
 def day(tmp_path_factory: pytest.TempPathFactory) -> Day:
     home = tmp_path_factory.mktemp("machine") / "home"
     signed_in(home)
     found: set[str] = {SIGNED_IN, *KEYS}
-    with (
-        Served(home, ERAS[0], LOUD) as one,
-        Served(home, ERAS[1], LOUD) as other,
-    ):
+    with Overseen(home, ERAS[0], found) as one, Overseen(home, ERAS[1], found) as other:
         for work in (everything, mistakes, takeovers):
             work(one, other)
-            found |= set(secrets_in(state_of(home)))
         arguments = "\n".join(map(_command_line, (one, other)))
         one.close()
         other.close()
-        found |= set(secrets_in(state_of(home)))
-        said, complained = (
-            b"".join(parts) for parts in zip(_heard(one), _heard(other), strict=True)
-        )
-    return Day(home, frozenset(found), said, complained, arguments)
-
-
-def _heard(served: Served) -> tuple[bytes, bytes]:
-    return b"".join(served.said), b"".join(served.complained)
+    return Day(
+        home,
+        frozenset(found),
+        said=b"".join(one.said + other.said),
+        complained=b"".join(one.complained + other.complained),
+        arguments=arguments,
+    )
 
 
 def _command_line(served: Served) -> str:
@@ -105,9 +108,9 @@ def everything(one: Served, other: Served) -> None:
     one.call("wait_for_messages", after_message_id="msg_1", **me, timeout=1000)
     one.call("get_current_room")
     one.call("set_agent_name", name="Sage")
+    plain = one.call("register_agent_session")
     one.call("send_message", text="as the chat itself")
     one.call("resume_room_session", **me)
-    plain = one.call("register_agent_session")
     one.call("disconnect_agent_session", agent_session_id=plain["agent_session_id"])
 
 
@@ -140,7 +143,7 @@ def takeovers(one: Served, other: Served) -> None:
 
 
 def test_there_were_secrets_to_be_found_and_logs_to_find_them_in(day: Day) -> None:
-    assert len(day.secrets) >= 8
+    assert len(day.secrets) >= 10
     events = [json.loads(line)["event"] for line in day.complained.splitlines() if line[:1] == b"{"]
 
     assert {"worker.registered", "connection.opened", "message.sent", "session.ended"} <= set(
