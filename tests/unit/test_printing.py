@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from letagents.domain.errors import KeyReused, LetAgentsError, Malformed
+from letagents.domain.errors import KeyReused, LetAgentsError, Malformed, RoomsUnavailable
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import Message, Quote
 from letagents.entrypoints.cli import printing
@@ -85,19 +85,24 @@ def test_cells_stand_below_each_other() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "remedy"),
+    ("error", "told", "remedy"),
     [
-        (Malformed("text: it is blank.", remedy="Pass a text."), "Pass a text."),
-        (KeyReused("Used for msg_1.", remedy="Use a new client_message_id."), "another --key"),
+        (Malformed("text: it is blank.", remedy="Pass it."), "TEXT: it is blank.", "Pass it."),
+        (
+            KeyReused("client_message_id: used before.", remedy="Use a new client_message_id."),
+            "--key: used before.",
+            "another --key",
+        ),
+        (RoomsUnavailable("The disk is full.", remedy="Mend."), "The disk is full.", "Mend."),
     ],
 )
 def test_a_complaint_tells_what_happened_and_what_a_person_can_do(
-    error: LetAgentsError, remedy: str, capsys: pytest.CaptureFixture[str]
+    error: LetAgentsError, told: str, remedy: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     printing.complain(error)
     first, second = capsys.readouterr().err.splitlines()
 
-    assert first == f"letagents: {error.happened}"
+    assert first == f"letagents: {told}"
     assert second.startswith("  ")
     assert remedy in second
 

@@ -186,10 +186,10 @@ def place(draft: Draft, quoted: Position | None, thread: Position | None) -> Pla
         UnknownMessage: it names a message that is not there.
         Malformed: it replies to a message outside the thread that it names.
     """
-    if draft.reply_to is not None and quoted is None:
-        raise _not_there("reply_to", draft.reply_to)
     if draft.thread is not None and thread is None:
         raise _not_there("thread_parent_id", draft.thread)
+    if draft.reply_to is not None and quoted is None:
+        raise _not_there("reply_to", draft.reply_to)
     if quoted is not None and thread is not None and quoted.thread != thread.thread:
         raise Malformed(
             f"reply_to: msg_{quoted.number} does not belong to the thread of msg_{thread.thread}.",

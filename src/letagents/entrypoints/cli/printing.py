@@ -106,7 +106,9 @@ def complain(error: LetAgentsError) -> None:
     """Say on standard error what happened, and on the next line what to do."""
     _forgiving(sys.stderr)
     remedy = _REMEDIES.get(error.code, error.remedy)
-    print(f"letagents: {one_line(error.happened)}\n  {one_line(remedy)}", file=sys.stderr)
+    field, _, _ = error.happened.partition(":")
+    happened = error.happened.replace(field, _OPTIONS.get(field, field), 1)
+    print(f"letagents: {one_line(happened)}\n  {one_line(remedy)}", file=sys.stderr)
 
 
 _REMEDIES = {
@@ -117,6 +119,14 @@ _REMEDIES = {
     "before you do it again.",
 }
 """What a person at a shell does, where an agent would make a call."""
+
+_OPTIONS = {
+    "client_message_id": "--key",
+    "reply_to": "--reply-to",
+    "text": "TEXT",
+    "thread_parent_id": "--thread",
+}
+"""What a person at a shell calls a call's parameters."""
 
 
 def _forgiving(stream: object) -> None:

@@ -41,7 +41,8 @@ def _unknown(name: str, near: Sequence[str], *, create: bool) -> UnknownRoom:
     if create:  # its name has the form of an invite code: nothing else is refused
         return UnknownRoom(
             f"There is no room with the invite code {one_line(name.strip())} here.",
-            remedy="Check the code with whoever gave it, or make a room with a name of words.",
+            remedy="Check the code with whoever gave it, or write `_` in place of `-` to name a "
+            "room so.",
         )
     nearest = f"; the nearest are {', '.join(map(one_line, near))}" if near else ""
     return UnknownRoom(

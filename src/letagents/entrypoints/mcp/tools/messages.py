@@ -1,7 +1,7 @@
 """Tools that say, read and wait."""
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Literal
 
@@ -9,7 +9,7 @@ import anyio
 
 from letagents.application.messaging import Heard, is_for_reader
 from letagents.domain import identity
-from letagents.domain.errors import NoRoom, UnknownMessage
+from letagents.domain.errors import NoRoom
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import TEXT_LIMIT, Latest
 from letagents.domain.sessions import Connection
@@ -61,25 +61,12 @@ async def _send(
 ) -> Result:
     key = key_of(arguments.get("client_message_id"))
     speaker = await _speaker(visit, arguments)
-    with _naming_what_was_passed(arguments):
-        message = await visit.client.messages.send(
-            speaker, str(arguments["text"]), key=key, reply_to=reply_to, thread=thread
-        )
+    message = await visit.client.messages.send(
+        speaker, str(arguments["text"]), key=key, reply_to=reply_to, thread=thread
+    )
     await visit.client.places.saw(message.room_id, message.id)
     [plain] = readable.page([message])
     return {"room_id": str(message.room_id), **plain, "agent_identity": _speaking(visit, speaker)}
-
-
-@contextmanager
-def _naming_what_was_passed(arguments: Arguments) -> Iterator[None]:
-    """Who answers in a thread quotes the message that was named for it: that is what is missing."""
-    try:
-        yield
-    except UnknownMessage as error:
-        if "reply_to" in arguments:
-            raise
-        told = error.happened.replace("reply_to:", "thread_parent_id:", 1)
-        raise UnknownMessage(told, remedy=error.remedy) from error
 
 
 async def post_status(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
