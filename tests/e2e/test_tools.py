@@ -185,8 +185,8 @@ async def test_a_named_room_is_made_when_it_is_first_entered(chat: Chat) -> None
 
 async def test_a_wrong_code_opens_nothing(chat: Chat) -> None:
     assert (await chat.refused("join_code", code="hello")).startswith("code: ")
-    assert (await chat.refused("join_code", code="ABCD-EFGH-JKLM")).startswith("code: There is no")
-    assert (await chat.refused("join_room", name="ABCD-EFGH-JKLM")).startswith("name: There is no")
+    assert (await chat.refused("join_code", code="ABCD-EFGH-JKLM")).startswith("code: No room")
+    assert (await chat.refused("join_room", name="ABCD-EFGH-JKLM")).startswith("name: No room")
     assert (await chat.call("get_current_room"))["connected"] is False
 
 
