@@ -26,6 +26,7 @@ from tests.integration.rooms_processes import (
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.sql.database import Database
+from letagents.adapters.sql.engine import open_engine
 from letagents.adapters.sql.file_lock import FileLock
 from letagents.domain.errors import (
     ConnectionLost,
@@ -76,9 +77,12 @@ async def ada(ours: LocalRooms) -> Connection:
 
 @pytest.fixture
 async def rivals(place: Path) -> AsyncIterator[LocalRooms]:
-    rooms = rooms_at(place, process=2)
+    """Another process's rooms, which do not wait for a turn: ours has it when they are let in."""
+    database = Database(open_engine(place))
+    rooms = rooms_at(database, process=2)
     yield rooms
     await rooms.aclose()
+    database.close()
 
 
 # --- rivals, let in where it matters --------------------------------------------------------------
