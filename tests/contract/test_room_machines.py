@@ -35,7 +35,7 @@ from letagents.domain.ids import ClientKey, MessageId, SessionId, WorkerId
 from letagents.domain.messages import After, Before, Draft, Latest, Message
 from letagents.domain.sessions import Arrival, Connection, lasting_session_id
 from letagents.ports.rooms import RoomTransport
-from letagents.testing.contracts.rooms import ROOM, arrival, texts
+from letagents.testing.contracts.room_callers import ROOM, arrival, texts
 from letagents.testing.determinism import CountingIds, ManualClock
 
 T = TypeVar("T")

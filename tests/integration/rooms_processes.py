@@ -23,7 +23,7 @@ from letagents.adapters.sql.database import Database
 from letagents.adapters.sql.file_lock import FileLock
 from letagents.domain.ids import ClientKey
 from letagents.domain.messages import After, Draft, Message
-from letagents.testing.contracts.rooms import ROOM, arrival
+from letagents.testing.contracts.room_callers import ROOM, arrival
 from letagents.testing.determinism import CountingIds, ManualClock
 
 LOADED = ledger

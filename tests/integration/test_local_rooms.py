@@ -38,7 +38,7 @@ from letagents.domain.errors import (
 from letagents.domain.ids import RoomId
 from letagents.domain.messages import After, Latest
 from letagents.domain.sessions import Connection
-from letagents.testing.contracts.rooms import ADA, BOB, ROOM, arrival, draft, texts
+from letagents.testing.contracts.room_callers import ADA, BOB, ROOM, arrival, draft, texts
 from letagents.testing.determinism import CountingIds, ManualClock
 
 SOON = 5

@@ -18,7 +18,7 @@ from letagents.adapters.sql.database import Database
 from letagents.domain.errors import RoomsUnavailable
 from letagents.domain.messages import Latest
 from letagents.domain.sessions import Connection
-from letagents.testing.contracts.rooms import ADA, ROOM, arrival, draft
+from letagents.testing.contracts.room_callers import ADA, ROOM, arrival, draft
 
 SOON = 5
 

@@ -19,7 +19,7 @@ from letagents.adapters.rooms.local import LocalRooms
 from letagents.domain.ids import RoomId
 from letagents.domain.messages import After
 from letagents.domain.sessions import Connection
-from letagents.testing.contracts.rooms import ADA, ROOM, arrival, draft, texts
+from letagents.testing.contracts.room_callers import ADA, ROOM, arrival, draft, texts
 from letagents.testing.determinism import CountingIds
 
 SOON = 5
