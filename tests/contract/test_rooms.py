@@ -11,6 +11,8 @@ from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.bells import Nudges
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
+from letagents.adapters.sql import sqlite_library
+from letagents.adapters.sql.database import Database
 from letagents.ports.rooms import RoomTransport
 from letagents.testing.contracts.rooms import RoomTransportContract
 from letagents.testing.determinism import CountingIds, ManualClock
@@ -22,9 +24,11 @@ class TestMemoryRooms(RoomTransportContract):
         return MemoryRooms(CountingIds(), clock)
 
 
-def local(tmp_path: Path, clock: ManualClock, *, process: int, nudges: Nudges) -> LocalRooms:
+def local(
+    place: Path | Database, clock: ManualClock, *, process: int, nudges: Nudges
+) -> LocalRooms:
     """Return local rooms as one process of many has them."""
-    return LocalRooms(tmp_path / "rooms.db", CountingIds(first=process * 1000), clock, nudges)
+    return LocalRooms(place, CountingIds(first=process * 1000), clock, nudges)
 
 
 class TestLocalRooms(RoomTransportContract):
@@ -40,7 +44,7 @@ class TestLocalRooms(RoomTransportContract):
     async def rooms(
         self, tmp_path: Path, clock: ManualClock, nudges: Callable[[int], Nudges]
     ) -> AsyncIterator[RoomTransport]:
-        rooms = local(tmp_path, clock, process=1, nudges=nudges(1))
+        rooms = local(tmp_path / "rooms.db", clock, process=1, nudges=nudges(1))
         yield rooms
         await rooms.aclose()
 
@@ -52,6 +56,22 @@ class TestLocalRooms(RoomTransportContract):
         clock: ManualClock,
         nudges: Callable[[int], Nudges],
     ) -> AsyncIterator[RoomTransport]:
-        rooms = local(tmp_path, clock, process=2, nudges=nudges(2))
+        rooms = local(tmp_path / "rooms.db", clock, process=2, nudges=nudges(2))
+        yield rooms
+        await rooms.aclose()
+
+
+class TestLocalRoomsWithTheStandardLibrarysSqlite(RoomTransportContract):
+    """What those have for whose system there is no newer one."""
+
+    @pytest.fixture
+    def database(self, tmp_path: Path) -> Iterator[Database]:
+        database = Database.at(tmp_path / "rooms.db", sqlite_library.library(["sqlite3"]))
+        yield database
+        database.close()
+
+    @pytest.fixture
+    async def rooms(self, database: Database, clock: ManualClock) -> AsyncIterator[RoomTransport]:
+        rooms = local(database, clock, process=1, nudges=NoNudges())
         yield rooms
         await rooms.aclose()

@@ -265,3 +265,14 @@ async def test_with_an_old_sqlite_the_log_is_copied_back_by_us(place: Path) -> N
         rooms = rooms_at(again)
         assert len(await everything(rooms)) == 150
         await rooms.aclose()
+
+
+def test_a_sound_sqlite_is_taken_first_and_any_other_only_for_want_of_it() -> None:
+    standard = sqlite_library.library(["sqlite3"])
+    assert standard.name == "sqlite3"
+    assert standard.checkpoints_apart == (standard.version < sqlite_library.SOUND_SINCE)
+    assert sqlite_library.library(["no_such_module", "sqlite3"]) == standard
+
+    taken = sqlite_library.library()
+    assert taken.checkpoints_apart <= standard.checkpoints_apart
+    assert ".".join(map(str, taken.version)) in str(taken)

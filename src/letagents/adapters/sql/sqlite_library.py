@@ -6,12 +6,13 @@ process at a time checkpoints, in a mode that keeps writers out.
 """
 
 import importlib
+from collections.abc import Sequence
 from types import ModuleType
 
 import attrs
 
 SOUND_SINCE = (3, 51, 3)
-_CANDIDATES = ("pysqlite3.dbapi2", "sqlite3")
+CANDIDATES = ("pysqlite3.dbapi2", "sqlite3")
 
 
 @attrs.frozen
@@ -35,9 +36,10 @@ class SqliteLibrary:
         return f"SQLite {number} from {self.name}, {way}"
 
 
-def library() -> SqliteLibrary:
-    """Return the first sound SQLite among those installed, else the standard library's."""
-    found = [_described(module) for name in _CANDIDATES if (module := _imported(name)) is not None]
+def library(candidates: Sequence[str] = CANDIDATES) -> SqliteLibrary:
+    """Return the first sound SQLite among the modules named, else the last that is installed."""
+    modules = [module for name in candidates if (module := _imported(name)) is not None]
+    found = [_described(module) for module in modules]
     return next((one for one in found if not one.checkpoints_apart), found[-1])
 
 
