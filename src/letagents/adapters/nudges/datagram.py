@@ -40,7 +40,7 @@ class DatagramNudges:
 
     _run_dir: Path
     _ids: Ids
-    _folders: dict[RoomId, Path] = attrs.field(factory=dict)
+    _folders: dict[str, Path] = attrs.field(factory=dict)
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _names: Iterator[str] = attrs.field(init=False)
 
@@ -50,10 +50,13 @@ class DatagramNudges:
 
     def nudge(self, room_id: RoomId) -> None:
         """Send to every socket of the room; take those away that nobody listens on any more."""
-        with contextlib.suppress(OSError):
-            ears = [ear for ear in self._folder(room_id).iterdir() if not ear.name.startswith(".")]
-            if ears:
-                _send_to(ears)
+        folder = self._folder(room_id)
+        try:
+            names = os.listdir(folder)  # noqa: PTH208  # every post pays for this
+        except OSError:
+            return
+        if names:
+            _send_to([folder / name for name in names if not name.startswith(".")])
 
     @contextlib.contextmanager
     def listening(self, room_id: RoomId, ring: Callable[[], None]) -> Iterator[float]:
@@ -86,9 +89,9 @@ class DatagramNudges:
         return _Ear(folder, name)
 
     def _folder(self, room_id: RoomId) -> Path:
-        found = self._folders.get(room_id)
+        found = self._folders.get(room_id.value)
         if found is None:
-            found = self._folders[room_id] = self._root / _digest(str(room_id))
+            found = self._folders[room_id.value] = self._root / _digest(room_id.value)
         return found
 
     @property

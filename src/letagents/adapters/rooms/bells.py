@@ -62,14 +62,14 @@ class Bells:
     """The bells of one process, by room."""
 
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
-    _hung: dict[RoomId, set[Bell]] = attrs.field(factory=dict)
+    _hung: dict[str, set[Bell]] = attrs.field(factory=dict)
 
     @contextlib.contextmanager
     def hung(self, room_id: RoomId) -> Iterator[Bell]:
         """Hang a bell for the waiter that runs this."""
         bell = Bell()
         with self._lock:
-            self._hung.setdefault(room_id, set()).add(bell)
+            self._hung.setdefault(room_id.value, set()).add(bell)
         try:
             yield bell
         finally:
@@ -77,16 +77,16 @@ class Bells:
 
     def _take_down(self, room_id: RoomId, bell: Bell) -> None:
         with self._lock:
-            others = self._hung[room_id]
+            others = self._hung[room_id.value]
             others.discard(bell)
             if not others:
-                del self._hung[room_id]
+                del self._hung[room_id.value]
 
     def ring(self, room_id: RoomId) -> None:
         """Ring all bells of the room, from any thread."""
-        if room_id not in self._hung:
+        if room_id.value not in self._hung:
             return
         with self._lock:
-            hung = tuple(self._hung.get(room_id, ()))
+            hung = tuple(self._hung.get(room_id.value, ()))
         for bell in hung:
             bell.ring_from_elsewhere()

@@ -146,7 +146,8 @@ class LocalRooms:
 
     def _post_all(self, posts: Sequence[Post]) -> Sequence[Outcome]:
         outcomes = self._ledger().post_all(posts)
-        self._wake({one.room_id for one in outcomes if isinstance(one, Message)})
+        said_in = {one.room_id.value: one.room_id for one in outcomes if isinstance(one, Message)}
+        self._wake(said_in.values())
         return outcomes
 
     def _tidy(self) -> None:

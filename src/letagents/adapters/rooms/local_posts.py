@@ -69,6 +69,8 @@ _COUNT = (
     .values(last_number=bindparam("number"), active_at=bindparam("now"))
 )
 
+_SOURCES = {kind.value: kind.source for kind in SessionKind}
+
 
 class _Facts(NamedTuple):
     """A row of _FACTS."""
@@ -140,19 +142,21 @@ def _say(unit: Unit, post: Post, now: datetime) -> Message:
     facts = _Facts._make(row)
     standing, worker = facts.standing(fence.session_id), facts.instance_id
     fencing.admit(fence, standing, worker=worker, room_id=room_id)
-    quoted_at, quote = _referred_to(unit, room_id, draft.reply_to)
-    where = messages.place(draft, quoted_at, _referred_to(unit, room_id, draft.thread)[0])
+    quoted_at, quote, thread_at = None, None, None
+    if draft.reply_to is not None:
+        quoted_at, quote = _referred_to(unit, room_id, draft.reply_to)
+    if draft.thread is not None:
+        thread_at, _ = _referred_to(unit, room_id, draft.thread)
+    where = messages.place(draft, quoted_at, thread_at)
     repeated = messages.repeated(draft, where, facts.made)
     before = local_rows.message_numbered(unit, room_id, repeated) if repeated else None
     return before or _written(unit, post, facts, where, quote, now)
 
 
 def _referred_to(
-    unit: Unit, room_id: RoomId, message_id: MessageId | None
+    unit: Unit, room_id: RoomId, message_id: MessageId
 ) -> tuple[Position | None, Quote | None]:
-    """Return where the message is, and how it is quoted, if it is named and is there."""
-    if message_id is None:
-        return None, None
+    """Return where the message is, and how it is quoted, if it is there."""
     row = unit.row(_REFERRED_TO, room_id=room_id.value, number=message_id.number)
     if row is None:
         return None, None
@@ -163,7 +167,7 @@ def _written(
     unit: Unit, post: Post, facts: _Facts, where: Place, quoted: Quote | None, now: datetime
 ) -> Message:
     number = messages.next_number(facts.last_number)
-    kind, room_id = SessionKind(facts.kind), post.room_id.value
+    source, room_id, said_at = _SOURCES[facts.kind], post.room_id.value, written(now)
     unit.change(
         _INSERT,
         {
@@ -173,24 +177,24 @@ def _written(
             "agent_key": facts.agent_key,
             "sender": facts.actor_label,
             "text": post.draft.text,
-            "source": kind.source,
+            "source": source,
             "prompt_kind": None,
-            "said_at": written(now),
+            "said_at": said_at,
             "reply_to": where.reply_to,
             "thread_root": where.root,
             "client_key": post.draft.key.value,
         },
     )
-    unit.change(_COUNT, {"at_room": room_id, "number": number, "now": written(now)})
+    unit.change(_COUNT, {"at_room": room_id, "number": number, "now": said_at})
     message_id = MessageId(number)
     return Message(
         room_id=post.room_id,
         id=message_id,
         sender=facts.actor_label,
-        agent_key=None if kind is SessionKind.PERSON else facts.agent_key,
+        agent_key=None if source == local_rows.PERSON else facts.agent_key,
         session_id=post.fence.session_id,
         text=post.draft.text,
-        source=kind.source,
+        source=source,
         said_at=now,
         thread_root=MessageId(where.root) if where.root else message_id,
         reply_to=quoted,

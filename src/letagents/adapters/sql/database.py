@@ -7,7 +7,7 @@ rest of a small transaction, its sync included. So they take and give plain numb
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -54,10 +54,9 @@ class Texts:
     _dialect: Dialect
     _compiled: dict[int, _Text] = attrs.field(factory=dict)
 
-    def run(self, cursor: Any, statement: Executable, facts: Mapping[str, object]) -> None:
-        """Run `statement` on the driver's `cursor`."""
-        text = self._compiled.get(id(statement)) or self._compile(statement)
-        cursor.execute(text.sql, {**text.constants, **facts} if text.constants else facts)
+    def of(self, statement: Executable) -> _Text:
+        """Return the text of `statement`."""
+        return self._compiled.get(id(statement)) or self._compile(statement)
 
     def _compile(self, statement: Executable) -> _Text:
         compiled = cast("ClauseElement", statement).compile(dialect=self._dialect)
@@ -77,18 +76,20 @@ class Unit:
 
     def rows(self, statement: Executable, **facts: object) -> list[Row]:
         """Return all that `statement` finds."""
-        self._texts.run(self.cursor, statement, facts)
+        self.change(statement, facts)
         found: list[Row] = self.cursor.fetchall()
         return found
 
     def row(self, statement: Executable, **facts: object) -> Row | None:
         """Return the one row that `statement` finds, or None."""
-        found = self.rows(statement, **facts)
+        self.change(statement, facts)
+        found: list[Row] = self.cursor.fetchall()
         return found[0] if found else None
 
     def change(self, statement: Executable, facts: Mapping[str, object]) -> None:
-        """Run `statement`, which changes something."""
-        self._texts.run(self.cursor, statement, facts)
+        """Run `statement`, for what it changes."""
+        text = self._texts.of(statement)
+        self.cursor.execute(text.sql, {**text.constants, **facts} if text.constants else facts)
 
 
 @attrs.define(eq=False)
@@ -107,9 +108,11 @@ class Database:
     _own: threading.local = attrs.field(factory=threading.local)
     _idle: set[PoolProxiedConnection] = attrs.field(factory=set)
     _is_closed: bool = False
+    _is_sqlite: bool = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._texts = Texts(self.engine.dialect)
+        self._is_sqlite = is_sqlite(self.engine)
 
     @classmethod
     def at(cls, place: Path | str, library: SqliteLibrary | None = None) -> "Database":
@@ -128,11 +131,11 @@ class Database:
 
     def read(self, work: Callable[[Unit], T]) -> T:
         """Return what `work` finds, in a transaction that sees one state throughout."""
-        with self._connected() as connection:
-            try:
-                return work(self._begun(connection, "BEGIN"))
-            finally:
-                connection.rollback()
+        connection = self._taken()
+        try:
+            return work(self._begun(connection, "BEGIN"))
+        finally:
+            self._give_back(connection)
 
     def write(self, work: Callable[[Unit], T]) -> T:
         """Return what `work` returns once what it did is committed.
@@ -142,15 +145,25 @@ class Database:
         Raises:
             CommitFailed: whether it was kept is not known.
         """
-        with self._connected() as connection:
-            return self._in_turn(lambda: self._committed(connection, work))
+        connection = self._taken()
+        try:
+            done = self._in_turn(lambda: self._committed(connection, work))
+        except BaseException:
+            self._give_back(connection)
+            raise
+        self._keep(connection)
+        return done
 
     def tidy(self) -> None:
         """Do after a write what is due and need not be waited for. If it fails, it is due again."""
         if self._checkpoints is None or not self._checkpoints.may_be_due():
             return
-        with contextlib.suppress(*self.failures), self._connected() as connection:
-            self._checkpoints.run(connection.dbapi_connection, self._in_turn)
+        with contextlib.suppress(*self.failures):
+            connection = self._taken()
+            try:
+                self._checkpoints.run(connection.dbapi_connection, self._in_turn)
+            finally:
+                self._give_back(connection)
 
     def beat(self) -> int | None:
         """Return a number that each commit makes another, or None if it cannot be told."""
@@ -166,30 +179,26 @@ class Database:
             if held is not None:
                 held.close()
 
-    @contextlib.contextmanager
-    def _connected(self) -> Iterator[PoolProxiedConnection]:
-        """Lend this thread's connection. One that failed is closed: a new one may do better."""
-        connection = self._taken()
-        try:
-            yield connection
-        except self.failures:
-            connection.invalidate()
-            raise
-        except BaseException:
-            self._give_back(connection)
-            raise
-        self._give_back(connection)
-
     def _taken(self) -> PoolProxiedConnection:
+        """Take this thread's connection, or a new one if that was closed."""
         kept: PoolProxiedConnection | None = getattr(self._own, "connection", None)
         if kept is not None and kept in self._idle:
-            with contextlib.suppress(KeyError):  # if it was closed meanwhile
-                self._idle.remove(kept)
-                return kept
+            self._idle.discard(kept)
+            return kept
         self._own.connection = made = self.engine.raw_connection()
         return made
 
     def _give_back(self, connection: PoolProxiedConnection) -> None:
+        """Undo what was not committed, and keep the connection if that could be done."""
+        try:
+            connection.rollback()
+        except self.failures:
+            connection.invalidate()
+        else:
+            self._keep(connection)
+
+    def _keep(self, connection: PoolProxiedConnection) -> None:
+        """Keep it for this thread's next time."""
         if self._is_closed:
             connection.invalidate()
         else:
@@ -209,7 +218,7 @@ class Database:
 
     def _begun(self, connection: PoolProxiedConnection, begin: str) -> Unit:
         cursor = connection.cursor()
-        if is_sqlite(self.engine):
+        if self._is_sqlite:
             cursor.execute(begin)
         return Unit(cursor, self._texts)
 
