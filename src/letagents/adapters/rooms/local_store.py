@@ -79,7 +79,8 @@ class LocalStore:
 
     def _done(self, act: Callable[[Callable[[Unit], T]], T], work: Callable[[Unit], T]) -> T:
         try:
-            self._prepare()
+            if not self._is_prepared:
+                self._prepare()
             return act(work)
         except self._failures as error:
             if type(error).__name__ == "ProgrammingError":
@@ -87,8 +88,6 @@ class LocalStore:
             raise _told(error, place_of(self._database.engine)) from error
 
     def _prepare(self) -> None:
-        if self._is_prepared:
-            return
         with self._lock:
             if not self._is_prepared:
                 migrations.prepare(self._database)

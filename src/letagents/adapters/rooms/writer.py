@@ -5,7 +5,6 @@ one writer. A turn whose caller has gone before it came is left out; one that ha
 """
 
 import asyncio
-import contextlib
 import queue
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -54,9 +53,9 @@ class _Turn:
     def _future(self) -> asyncio.Future[Any]:
         return self.loop.create_future()
 
-    @property
-    def is_post(self) -> bool:
-        return isinstance(self.work, Post)
+
+def _is_post(turn: _Turn) -> bool:
+    return isinstance(turn.work, Post)
 
 
 _Settled = tuple[_Turn, Any]
@@ -109,7 +108,7 @@ class Writer:
 
     def _run(self) -> None:
         while (turns := self._next()) is not None:
-            for are_posts, group in groupby(turns, key=lambda turn: turn.is_post):
+            for are_posts, group in groupby(turns, key=_is_post):
                 together = list(group)
                 _tell(self._said(together) if are_posts else map(_done, together))
                 self._tidy()
@@ -117,9 +116,8 @@ class Writer:
     def _next(self) -> list[_Turn] | None:
         """Return the turns that have come by now, or None if there will be no more."""
         turns = [self._queue.get()]
-        with contextlib.suppress(queue.Empty):
-            while turns[-1] is not None and len(turns) < TOGETHER:
-                turns.append(self._queue.get_nowait())
+        while turns[-1] is not None and len(turns) < TOGETHER and not self._queue.empty():
+            turns.append(self._queue.get())
         wanted = [turn for turn in turns if turn is not None and not turn.answer.cancelled()]
         if turns[-1] is None and wanted:
             self._queue.put(None)
@@ -144,9 +142,10 @@ def _tell(settled: Iterable[_Settled]) -> None:
     for turn, outcome in settled:
         by_loop.setdefault(turn.loop, []).append((turn, outcome))
     for loop, answers in by_loop.items():
-        # A loop that has closed has nobody left to be told.
-        with contextlib.suppress(RuntimeError):
+        try:
             loop.call_soon_threadsafe(_answer, answers)
+        except RuntimeError:
+            continue  # a loop that has closed has nobody left to be told
 
 
 def _answer(settled: Iterable[_Settled]) -> None:

@@ -54,9 +54,10 @@ class Texts:
     _dialect: Dialect
     _compiled: dict[int, _Text] = attrs.field(factory=dict)
 
-    def of(self, statement: Executable) -> _Text:
-        """Return the text of `statement`."""
-        return self._compiled.get(id(statement)) or self._compile(statement)
+    def run(self, cursor: Any, statement: Executable, facts: Mapping[str, object]) -> None:
+        """Run `statement` on the driver's `cursor`."""
+        text = self._compiled.get(id(statement)) or self._compile(statement)
+        cursor.execute(text.sql, {**text.constants, **facts} if text.constants else facts)
 
     def _compile(self, statement: Executable) -> _Text:
         compiled = cast("ClauseElement", statement).compile(dialect=self._dialect)
@@ -76,20 +77,19 @@ class Unit:
 
     def rows(self, statement: Executable, **facts: object) -> list[Row]:
         """Return all that `statement` finds."""
-        self.change(statement, facts)
+        self._texts.run(self.cursor, statement, facts)
         found: list[Row] = self.cursor.fetchall()
         return found
 
     def row(self, statement: Executable, **facts: object) -> Row | None:
         """Return the one row that `statement` finds, or None."""
-        self.change(statement, facts)
+        self._texts.run(self.cursor, statement, facts)
         found: list[Row] = self.cursor.fetchall()
         return found[0] if found else None
 
     def change(self, statement: Executable, facts: Mapping[str, object]) -> None:
         """Run `statement`, for what it changes."""
-        text = self._texts.of(statement)
-        self.cursor.execute(text.sql, {**text.constants, **facts} if text.constants else facts)
+        self._texts.run(self.cursor, statement, facts)
 
 
 @attrs.define(eq=False)
@@ -217,14 +217,14 @@ class Database:
         return done
 
     def _begun(self, connection: PoolProxiedConnection, begin: str) -> Unit:
-        cursor = connection.cursor()
+        cursor = connection.driver_connection.cursor()  # type: ignore[union-attr]  # it is open
         if self._is_sqlite:
             cursor.execute(begin)
         return Unit(cursor, self._texts)
 
     def _commit(self, connection: PoolProxiedConnection) -> None:
         try:
-            connection.commit()
+            connection.driver_connection.commit()  # type: ignore[union-attr]  # it is open
         except self.failures as error:
             connection.rollback()
             if getattr(error, "sqlite_errorname", None) in _NOT_COMMITTED:
