@@ -1,17 +1,27 @@
 """Workers that last: registering, coming back, being replaced, leaving, over memory and files."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import anyio
 import attrs
 import pytest
-from tests.contract.machine import ELSEWHERE, KEY, ROOM, Machine, Process, raising, switched_on
+from tests.contract.machine import (
+    ELSEWHERE,
+    KEY,
+    ROOM,
+    Machine,
+    Process,
+    WatchedRooms,
+    raising,
+    switched_on,
+)
 
 from letagents.application.callers import Claim
 from letagents.application.registration import Registered, Wish
 from letagents.domain.errors import (
+    AccountUnverified,
     AmbiguousRoom,
     ConnectionReplaced,
     ForeignWorker,
@@ -20,6 +30,7 @@ from letagents.domain.errors import (
     NoSuchLostWorker,
     NotConnected,
     OutcomeUnknown,
+    RegistrationConflict,
     RoomsUnavailable,
     SessionEnded,
     SessionRequired,
@@ -33,7 +44,8 @@ from letagents.domain.identity import Hints
 from letagents.domain.ids import RegistrationKey, RoomId, SessionId, WorkerId
 from letagents.domain.local_state import LocalState, Pending
 from letagents.domain.messages import After, Latest
-from letagents.domain.sessions import Connection, SessionKind
+from letagents.domain.sessions import Arrival, Connection, SessionKind
+from letagents.ports.rooms import RoomTransport
 from letagents.settings import Settings
 from letagents.wiring import open_letagents
 
@@ -922,3 +934,75 @@ async def test_a_note_that_cannot_be_made_spoils_nothing_and_is_made_later(
 
     await ada.client.places.remember()
     assert (await machine.state()).rooms[str(ROOM)].last_message_id == "msg_1"
+
+
+# --- places that were put back -------------------------------------------------------------------
+
+
+async def test_a_handle_survives_that_the_state_is_put_back_from_a_copy(machine: Machine) -> None:
+    first = await machine.process()
+    registered = await first.register(name="Ada")
+    copy = await machine.state()
+    later = await (await machine.process()).reconnect(registered.worker_id)
+    await machine.stored().transact(lambda _: (copy, None))
+    returned = await machine.process()
+
+    back = await returned.reconnect(registered.worker_id)
+
+    assert back.connection.session.session_id == registered.connection.session.session_id
+    assert back.connection.session.display_name == "Ada"
+    assert back.connection.fence.generation == later.connection.fence.generation + 1
+    assert await returned.can_speak(back.connection)
+    assert not await first.can_speak(later.connection)
+    assert (await machine.state()).workers[registered.worker_id].rooms[str(ROOM)].pending is None
+
+
+class AskedLate(WatchedRooms):
+    """Rooms whose first connection waits until something else has happened."""
+
+    async def connect(self, room_id: RoomId, arrival: Arrival) -> Connection:
+        if self.meanwhile is not None:
+            meanwhile, self.meanwhile = self.meanwhile, None
+            await meanwhile()
+        return await super().connect(room_id, arrival)
+
+    meanwhile: Callable[[], Awaitable[None]] | None = None
+
+
+def asked_late(
+    meanwhile: Callable[[], Awaitable[None]],
+) -> Callable[[RoomTransport], RoomTransport]:
+    def around(rooms: RoomTransport) -> RoomTransport:
+        late = AskedLate(rooms)
+        late.meanwhile = meanwhile
+        return late
+
+    return around
+
+
+async def test_who_was_superseded_does_not_insist(machine: Machine) -> None:
+    """It asks late: another has taken its question on, asked it, and moved the seat on since."""
+    ada = await (await machine.process()).register(name="Ada")
+    rival = await machine.process()
+    moved_on: list[Registered] = []
+
+    async def rival_first() -> None:
+        moved_on.append(await rival.reconnect(ada.worker_id))
+
+    slow = await machine.process(around_rooms=asked_late(rival_first))
+    with pytest.raises(RegistrationConflict):
+        await slow.reconnect(ada.worker_id)
+
+    assert await rival.can_speak(moved_on[0].connection)
+
+
+async def test_a_sign_in_of_nobody_knows_whom_registers_nobody(machine: Machine) -> None:
+    unknown = {"auth": {"token": "secret", "account": None}}
+    await machine.stored().transact(lambda state: (attrs.evolve(state, extra=unknown), None))
+    process = await machine.process()
+
+    with pytest.raises(AccountUnverified, match="Could not verify your LetAgents account") as told:
+        await process.register()
+
+    assert "same worker_id or registration_key" in told.value.remedy
+    assert not (await machine.state()).workers

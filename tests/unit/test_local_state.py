@@ -153,6 +153,22 @@ def test_touching_a_room_notes_when_it_was_seen_and_how_far_it_was_read() -> Non
     assert state.current_room == read
 
 
+@pytest.mark.rule("H8")
+@pytest.mark.parametrize(
+    ("known", "seen", "kept"),
+    [("msg_10", "msg_9", "msg_10"), ("msg_9", "msg_10", "msg_10"), ("17", "msg_3", "msg_3")],
+)
+def test_how_far_a_room_was_read_never_goes_back(known: str, seen: str, kept: str) -> None:
+    state, _ = local_state.save_room(
+        LocalState(), ROOM, joined_via="config", now=NOW, last_message_id=known
+    )
+
+    _, room = local_state.touch_room(state, ROOM, now=LATER, last_message_id=seen)
+
+    assert room is not None
+    assert room.last_message_id == kept
+
+
 def test_touching_another_room_leaves_the_current_one() -> None:
     state, _ = local_state.save_room(LocalState(), ELSEWHERE, joined_via="config", now=NOW)
     state, current = local_state.save_room(state, ROOM, joined_via="config", now=NOW)
@@ -164,6 +180,16 @@ def test_touching_another_room_leaves_the_current_one() -> None:
 def signed_in(**auth: object) -> LocalState:
     who = {"id": " 7 ", "login": "Ada", "display_name": "Ada Lovelace"}
     return LocalState(extra={"auth": {"token": "secret", "account": who, **auth}})
+
+
+@pytest.mark.rule("H9")
+def test_a_sign_in_of_nobody_knows_whom_is_unverified() -> None:
+    assert local_state.is_unverified(signed_in(account=None), now=NOW)
+    assert local_state.is_unverified(signed_in(account={"login": " "}), now=NOW)
+    assert not local_state.is_unverified(signed_in(), now=NOW)
+    assert not local_state.is_unverified(LocalState(), now=NOW)
+    over = signed_in(account=None, expires_at="1999-01-01T00:00:00.000Z")
+    assert not local_state.is_unverified(over, now=NOW)
 
 
 @pytest.mark.rule("H6")

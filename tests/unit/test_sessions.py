@@ -112,6 +112,18 @@ def test_who_was_followed_cannot_be_followed_again() -> None:
     assert arrive(follow(THIRD, SECOND), second).standing.generation == 3
 
 
+@pytest.mark.rule("E2", "E3")
+def test_who_insists_takes_over_whoever_holds_it() -> None:
+    insisting = attrs.evolve(ARRIVAL, token=SECOND, insists=True)
+    before = arrive()
+
+    after = arrive(insisting, before, now=LATER)
+
+    assert after.session.session_id == before.session.session_id
+    assert after.session.display_name == before.session.display_name
+    assert after.standing.generation == before.standing.generation + 1
+
+
 @pytest.mark.rule("E4")
 def test_a_taken_name_is_replaced_by_a_codename() -> None:
     seat = arrive(taken=frozenset({"juniper"}))

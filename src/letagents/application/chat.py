@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import attrs
 
 from letagents.domain import identity
+from letagents.domain.errors import AccountUnverified
 from letagents.domain.identity import Hints, Identity, Owner
-from letagents.domain.local_state import account
+from letagents.domain.local_state import account, is_unverified
 from letagents.ports.clock import Clock
 from letagents.ports.state import StateStore
 from letagents.ports.surroundings import Surroundings
@@ -42,7 +43,13 @@ class Chat:
         return Owner(identity.owner_label(was_set or await self._local_person()))
 
     async def scope(self) -> str:
-        """Return what a worker belongs to: the server and the account. (Source: mcp-tools 11.1.)"""
+        """Return what a worker belongs to: the server and the account. (Source: mcp-tools 11.1.)
+
+        Raises:
+            AccountUnverified: somebody is signed in, and it is not known who.
+        """
+        if is_unverified(await self.state.read(), now=self.clock.now()):
+            raise AccountUnverified
         return f"{self.api_url or UNSET_API}\n{(await self.owner()).account}"
 
     async def identity(self, conversation: str | None = None) -> Identity:

@@ -16,11 +16,13 @@ from letagents.application.chat import Chat
 from letagents.application.connections import Connections
 from letagents.application.remembered import stored
 from letagents.domain import codenames, connections, names, workers
+from letagents.domain.connections import Phase
 from letagents.domain.errors import (
     ConnectionLost,
     LetAgentsError,
     NoSuchLostWorker,
     OutcomeUnknown,
+    RegistrationConflict,
     SessionEnded,
 )
 from letagents.domain.ids import RegistrationKey, RoomId, SessionId, WorkerId
@@ -215,12 +217,33 @@ class Registration:
     async def _asked(self, worker: Worker, wish: Wish, pending: Pending) -> Connection:
         arrival = await self._arrival(worker, wish, pending)
         try:
-            return await self.rooms.connect(wish.room_id, arrival)
+            return await self._admitted(worker, wish, pending, arrival)
         except OutcomeUnknown as unknown:
             raise OutcomeUnknown(
                 unknown.happened,
                 remedy="Call register_agent_session again as you did: it finds the same worker.",
             ) from unknown
+
+    async def _admitted(
+        self, worker: Worker, wish: Wish, pending: Pending, arrival: Arrival
+    ) -> Connection:
+        """Connect; insist where the room knows another secret and nobody else asks for the seat.
+
+        Then this machine's state, or its rooms, were put back from a copy: no process can show what
+        the room holds, and without this the handle would be lost in that room for ever.
+        """
+        try:
+            return await self.rooms.connect(wish.room_id, arrival)
+        except RegistrationConflict:
+            state = await self.state.read()
+            operation_id = pending.operation_id
+            phase = connections.phase(
+                state, worker.worker_id, wish.room_id, operation_id=operation_id
+            )
+            if phase is not Phase.PREPARED:
+                raise
+            log.warning("connection.insisted", worker_id=str(worker.worker_id))
+            return await self.rooms.connect(wish.room_id, attrs.evolve(arrival, insists=True))
 
     async def _settle(
         self, worker: Worker, pending: Pending, connection: Connection

@@ -70,6 +70,20 @@ class ForeignWorker(LetAgentsError):
         )
 
 
+class AccountUnverified(LetAgentsError):
+    """Somebody is signed in, and who it is cannot be told now. Nothing was changed."""
+
+    code = "account_unverified"
+    retry = Retry.LATER
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Could not verify your LetAgents account: the sign-in on this machine names none.",
+            remedy="Sign in again, then call register_agent_session with the same worker_id or "
+            "registration_key.",
+        )
+
+
 class AmbiguousRoom(LetAgentsError):
     """The worker is in several rooms (or in none) and the call does not say which is meant."""
 

@@ -7,6 +7,8 @@ H4  Joining a room again keeps what is not said anew, and makes it the current r
 H5  Touching a room that is not known creates nothing.
 H6  A sign-in that has expired counts as none; an expiry that names no moment never comes.
 H7  A machine has one name; whoever makes it up first decides.
+H8  How far a room was read never goes back, whoever writes it down last.
+H9  A sign-in that does not say whose it is counts as nobody's, and not as none.
 """
 
 import enum
@@ -17,7 +19,8 @@ from typing import Final
 
 import attrs
 
-from letagents.domain.ids import RoomId, Token, WorkerId
+from letagents.domain.errors import Malformed
+from letagents.domain.ids import MessageId, RoomId, Token, WorkerId
 
 Raw = Mapping[str, object]
 
@@ -260,10 +263,20 @@ def touch_room(
     known = state.rooms.get(str(room_id))
     if known is None:
         return state, None
-    read_to = known.last_message_id if last_message_id is None else last_message_id
+    read_to = _further(known.last_message_id, last_message_id)
     room = attrs.evolve(known, last_seen_at=now, last_message_id=read_to)
     is_current = state.current_room is not None and state.current_room.room_id == room.room_id
     return _with_room(state, room, current=is_current), room
+
+
+def _further(known: str | None, seen: str | None) -> str | None:
+    """Return the later of two messages; what is no id of a message gives way to what was seen."""
+    if seen is None or known is None:
+        return seen or known
+    try:
+        return str(max(MessageId.parse(known), MessageId.parse(seen)))
+    except Malformed:
+        return seen
 
 
 def _with_room(state: LocalState, room: RoomSession, *, current: bool) -> LocalState:
@@ -296,6 +309,14 @@ def account(state: LocalState, *, now: datetime) -> Account | None:
     if login is None:
         return None
     return Account(_text(who.get("id")), login, _text(who.get("display_name")))
+
+
+def is_unverified(state: LocalState, *, now: datetime) -> bool:
+    """Whether somebody is signed in at `now` of whom it is not known who it is (H9)."""
+    auth = state.extra.get("auth")
+    if not isinstance(auth, Mapping) or _is_over(auth.get("expires_at"), now):
+        return False
+    return _text(auth.get("token")) is not None and account(state, now=now) is None
 
 
 def _text(value: object) -> str | None:

@@ -2,7 +2,8 @@
 
 E1  A worker that returns to a room finds the session, the display name and the beginning it had.
 E2  A new secret raises the generation by one; the same secret again changes nothing.
-E3  An arrival shows the secret of the connection before it, or is the arrival that took place.
+E3  An arrival shows the secret of the connection before it, or is the arrival that took place; or
+    it insists, where its machine knows of no newer one: there a state or a room was put back.
 E4  A name that another of the room's workers ever had is not given again, but a codename instead.
 E5  An ended session is taken up again by its worker, under the same id.
 E6  A chat without a lasting handle gets a new session each time, and its earlier one ends.
@@ -99,6 +100,7 @@ class Arrival:
     worker_id: WorkerId | None = None
     repo_branch: str | None = None
     predecessor: Predecessor | None = None
+    insists: bool = False
     host: Host = Host()
 
     @property
@@ -171,8 +173,10 @@ def arrive(
 
 def _may_follow(arrival: Arrival, standing: Standing) -> bool:
     before = arrival.predecessor
-    return fencing.proves(arrival.token, standing) or (
-        before is not None and fencing.proves(before.token, standing)
+    return (
+        arrival.insists
+        or fencing.proves(arrival.token, standing)
+        or (before is not None and fencing.proves(before.token, standing))
     )
 
 

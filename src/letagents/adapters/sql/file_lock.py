@@ -1,4 +1,4 @@
-"""A lock on a file, dropped by the kernel when its process dies. On Windows nobody is kept out."""
+"""A lock on a file, dropped by the system when its process dies."""
 
 import os
 import sys
@@ -6,7 +6,9 @@ from pathlib import Path
 
 import attrs
 
-if sys.platform != "win32":
+if sys.platform == "win32":
+    import msvcrt
+else:
     import fcntl
 
 
@@ -23,22 +25,31 @@ class FileLock:
         Raises:
             OSError: the file cannot be had.
         """
-        if sys.platform == "win32":
-            return True
+        descriptor = self._opened()
         try:
-            fcntl.flock(self._opened(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            if sys.platform == "win32":
+                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+            else:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
             return False
         return True
 
     def take(self) -> None:
         """Take the lock once those who asked before have had it. Raises: as `try_take`."""
-        if sys.platform != "win32":
-            fcntl.flock(self._opened(), fcntl.LOCK_EX)
+        descriptor = self._opened()
+        if sys.platform == "win32":
+            msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+        else:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
 
     def give_back(self) -> None:
         """Let the next one have it."""
-        if sys.platform != "win32" and self._descriptor is not None:
+        if self._descriptor is None:
+            return
+        if sys.platform == "win32":
+            msvcrt.locking(self._descriptor, msvcrt.LK_UNLCK, 1)
+        else:
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
     def close(self) -> None:

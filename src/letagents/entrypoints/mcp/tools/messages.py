@@ -9,7 +9,7 @@ import anyio
 
 from letagents.application.messaging import Heard, is_for_reader
 from letagents.domain import identity
-from letagents.domain.errors import NoRoom
+from letagents.domain.errors import Malformed, NoRoom
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import TEXT_LIMIT, Latest
 from letagents.domain.sessions import Connection
@@ -48,6 +48,11 @@ LONGEST = 86_400_000
 async def send_message(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
     reply_to = message_of(arguments.get("reply_to"), "reply_to")
     thread = message_of(arguments.get("thread_parent_id"), "thread_parent_id")
+    if reply_to is not None and thread is not None and reply_to != thread:
+        raise Malformed(
+            f"reply_to: {reply_to} is not {thread}, which thread_parent_id names; they must match.",
+            remedy="Pass thread_parent_id alone to answer in a thread: it quotes that message.",
+        )
     return await _send(visit, arguments, reply_to or thread, thread)
 
 

@@ -7,8 +7,6 @@ from letagents.entrypoints.mcp.parameters import Parameter
 from letagents.entrypoints.mcp.tool import Progress, Run, Tool
 from letagents.entrypoints.mcp.tools import schemas
 from letagents.entrypoints.mcp.tools.arguments import (
-    CONVERSATION_ID,
-    ROOM_ID,
     WORKER_ID,
     Arguments,
     claim,
@@ -28,6 +26,13 @@ _CODE = Parameter(
     "code", "string", "Invite code, e.g. AB12-CD34-EF56.", required=True, max_length=200
 )
 _NAME = Parameter("name", "string", "Room name or host/owner/repo.", required=True, max_length=200)
+
+_CONVERSATION = Parameter(
+    "conversation_id", "string", "Whose name is shown, see set_agent_name.", max_length=200
+)
+_SAVED_ROOM = Parameter(
+    "room_id", "string", "Default: the room that was entered last.", max_length=200
+)
 
 _JOINED = schemas.result(
     {
@@ -147,7 +152,7 @@ INSPECTION = (
     Tool(
         name="get_current_room",
         purpose="Which room this chat is in, and who it is there.",
-        parameters=(CONVERSATION_ID,),
+        parameters=(_CONVERSATION,),
         result=schemas.result({"connected": schemas.BOOLEAN}),
         read_only=True,
         idempotent=True,
@@ -160,7 +165,7 @@ RESUMING = (
     Tool(
         name="resume_room_session",
         purpose="Enter again the room that this machine was in last, or the one named.",
-        parameters=(ROOM_ID, WORKER_ID),
+        parameters=(_SAVED_ROOM, WORKER_ID),
         result=schemas.result({"success": schemas.BOOLEAN}),
         read_only=False,
         idempotent=True,

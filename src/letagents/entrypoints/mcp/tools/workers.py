@@ -171,7 +171,7 @@ async def set_agent_name(visit: Visit, arguments: Arguments, _progress: Progress
         )
     chat = visit.client.chat
     asked = str(arguments["name"]).strip()
-    if len(asked) < SHORTEST_NAME:
+    if not SHORTEST_NAME <= len(asked) <= names.DISPLAY_NAME_LIMIT:
         return {"success": False, "error": "name: it needs 2 to 64 characters."}
     name = _checked_name(asked)
     if (conversation := text_of(arguments, "conversation_id")) is not None:
@@ -269,7 +269,7 @@ NAMING = (
         name="set_agent_name",
         purpose="Name this chat where it acts without a worker_id.",
         parameters=(
-            Parameter("name", "string", "2 to 64 characters.", required=True, max_length=64),
+            Parameter("name", "string", "2 to 64 characters.", required=True, max_length=200),
             Parameter("conversation_id", "string", "Only for this conversation.", max_length=200),
             Parameter("worker_id", "string", "Refused: a worker keeps its name.", max_length=200),
         ),
