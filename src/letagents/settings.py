@@ -78,11 +78,11 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
     Raises:
         SettingsInvalid: a value is not one that its setting can have, or the file cannot be read.
     """
-    home = Path(environ.get("LETAGENTS_HOME") or Path.home() / ".letagents").expanduser().absolute()
+    home = _home(environ.get("LETAGENTS_HOME"))
     source = _Source(environ, set_in_file(home))
     given: dict[str, Any] = {
         "state": source.choice("state", ("json", "sqlite")),
-        "state_path": source.parsed("state_path", lambda text: Path(text).expanduser()),
+        "state_path": source.parsed("state_path", _file),
         "rooms_db": source.parsed("rooms_db", _expanded),
         "lease_term": source.parsed("lease_term", _lease_term),
         "api_url": source.parsed("api_url", lambda text: text.rstrip("/")),
@@ -111,7 +111,7 @@ class _Source:
             return None
         try:
             return parse(value)
-        except ValueError as error:
+        except (ValueError, RuntimeError) as error:
             raise _wrong(name, value, str(error)) from error
 
     def choice(self, name: str, allowed: tuple[str, ...]) -> str | None:
@@ -157,8 +157,28 @@ def set_in_file(home: Path) -> Mapping[str, str]:
     return {key: str(value) for key, value in content.items()}
 
 
+def _home(text: str | None) -> Path:
+    try:
+        return Path(text or "~/.letagents").expanduser().absolute()
+    except RuntimeError as error:
+        raise _wrong("home", text or "~/.letagents", str(error)) from error
+
+
+def _file(text: str) -> Path:
+    path = Path(text).expanduser()
+    if not path.name or path.is_dir():
+        raise ValueError("it is a folder, and a file is needed")
+    return path
+
+
 def _expanded(text: str) -> str:
-    return text if "://" in text else str(Path(text).expanduser())
+    if "://" not in text:
+        return str(_file(text))
+    kind, _, place = text.partition("://")
+    names_no_file = place.strip("/") in ("", ":memory:")
+    if kind.startswith("sqlite") and ("+" in kind or names_no_file):
+        raise ValueError("a SQLite URL here is sqlite:/// and the path of a file")
+    return text
 
 
 def _lease_term(text: str) -> timedelta:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import TypeVar
 
 import anyio
 import attrs
@@ -46,8 +47,11 @@ from letagents.domain.local_state import LocalState, Pending
 from letagents.domain.messages import After, Latest
 from letagents.domain.sessions import Arrival, Connection, SessionKind
 from letagents.ports.rooms import RoomTransport
+from letagents.ports.state import StateStore
 from letagents.settings import Settings
 from letagents.wiring import open_letagents
+
+T = TypeVar("T")
 
 OTHER_KEY = RegistrationKey("the random key of another chat")
 STRANGER = WorkerId(f"worker_{'f' * 32}")
@@ -427,9 +431,10 @@ async def test_an_answer_that_could_not_be_written_down_is_found_again(machine: 
     ada, rival = await machine.process(), await machine.process()
     worker = await ada.register()
     rival.rooms.after.append(lambda: rival.state.failing.append(FULL))
-    with pytest.raises(StateUnavailable):
+    with pytest.raises(OutcomeUnknown, match="could not be written down") as told:
         await rival.reconnect(worker.worker_id)
 
+    assert "it finds the same worker" in told.value.remedy
     assert pending(await machine.state(), worker.worker_id) is not None
     assert not await ada.can_speak(worker.connection)
     again = await rival.reconnect(worker.worker_id)
@@ -1006,3 +1011,34 @@ async def test_a_sign_in_of_nobody_knows_whom_registers_nobody(machine: Machine)
 
     assert "same worker_id or registration_key" in told.value.remedy
     assert not (await machine.state()).workers
+
+
+async def test_a_room_is_entered_although_the_note_of_it_cannot_be_written(
+    machine: Machine,
+) -> None:
+    process = await machine.process(around_state=lambda state: Full(state, notes_left=0))
+
+    entered = await process.client.places.join(ROOM)
+    spoken = await process.client.callers.acting(Claim(), ROOM)
+
+    assert entered.room.room_id == process.client.places.current_id == ROOM
+    assert await process.can_speak(spoken)
+
+
+@attrs.define
+class Full:
+    """A state that takes so many notes more, as on a disk that is nearly full."""
+
+    inner: StateStore
+    notes_left: int = 1
+
+    async def read(self) -> LocalState:
+        return await self.inner.read()
+
+    async def transact(self, decide: Callable[[LocalState], tuple[LocalState, T]]) -> T:
+        before = await self.inner.read()
+        if decide(before)[0] is not before:
+            if not self.notes_left:
+                raise StateUnavailable("The disk is full.", remedy="Make room.")
+            self.notes_left -= 1
+        return await self.inner.transact(decide)

@@ -1,9 +1,10 @@
 """Several processes of one machine, over pipes: who is heard, who waits, and who comes back."""
 
 import signal
+import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -204,3 +205,24 @@ def test_a_room_is_kept_when_all_processes_have_left(machine: Machine) -> None:
     assert resumed["room"]["room_id"] == "workshop"
     assert resumed["last_message_id_before_restart"] == "msg_1"
     assert [message["text"] for message in second.call("read_messages")["messages"]] == ["kept"]
+
+
+def test_a_process_that_was_blocked_while_its_worker_was_replaced_writes_nothing(
+    machine: Machine,
+) -> None:
+    """The connection changes hands in the very transaction that it waits for."""
+    served = machine.start()
+    worker_id = registered(served, registration_key="a key")
+    served.call("send_message", worker_id=worker_id, text="before")
+    with closing(sqlite3.connect(machine.home / "rooms.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        blocked = served.begin("send_message", worker_id=worker_id, text="from the old life")
+        served.call("read_messages", room_id="workshop")
+        other.execute("UPDATE sessions SET generation = generation + 1")
+        other.execute("COMMIT")
+    result = served.answer(blocked)["result"]
+
+    assert result["isError"]
+    assert "a newer process holds its connection now" in result["content"][0]["text"]
+    page = served.call("read_messages", room_id="workshop")["messages"]
+    assert [message["text"] for message in page] == ["before"]

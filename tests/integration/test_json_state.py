@@ -476,3 +476,11 @@ def test_a_process_killed_while_it_writes_leaves_a_whole_file(store: JsonFileSta
         kept = counts_in(store.path)["a"]
         assert acknowledged <= kept <= acknowledged + 1
         assert write(store, partial(counted, "b")) == kills + 1
+
+
+async def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "mcp-state.json"
+    os.mkfifo(path)
+
+    with anyio.fail_after(20), pytest.raises(StateDamaged, match="it is no file"):
+        await JsonFileState(path).read()

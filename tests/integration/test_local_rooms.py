@@ -421,3 +421,13 @@ ORPHANED = """
     CREATE TRIGGER orphaned AFTER INSERT ON messages WHEN NEW.text = 'poison'
     BEGIN INSERT INTO orphans VALUES (7); END
 """
+
+
+@pytest.mark.rule("R4")
+def test_every_connection_syncs_what_it_commits(database: Database) -> None:
+    """Without it a lost power supply would take back what was acknowledged."""
+    with database.engine.connect() as connection:
+        synchronous = connection.exec_driver_sql("PRAGMA synchronous").scalar_one()
+        journal = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
+
+    assert (synchronous, journal) == (2, "wal")

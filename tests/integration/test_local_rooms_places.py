@@ -12,10 +12,12 @@ import pytest
 from sqlalchemy import event
 from tests.integration.rooms_processes import everything, rooms_at, run
 
+from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.sql import checkpoints, sqlite_library
 from letagents.adapters.sql.database import Database
 from letagents.domain.errors import RoomsUnavailable
+from letagents.domain.ids import RoomId
 from letagents.domain.messages import Latest
 from letagents.domain.sessions import Connection
 from letagents.testing.contracts.room_callers import ADA, ROOM, arrival, draft
@@ -276,3 +278,48 @@ def test_a_sound_sqlite_is_taken_first_and_any_other_only_for_want_of_it() -> No
     taken = sqlite_library.library()
     assert taken.checkpoints_apart <= standard.checkpoints_apart
     assert ".".join(map(str, taken.version)) in str(taken)
+
+
+# --- places that change under a process ----------------------------------------------------------
+
+
+async def test_what_would_be_written_into_a_file_that_lost_its_name_is_refused(
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "rooms.db"
+    rooms = rooms_at(place)
+    await rooms.join(ROOM)
+    ada = await rooms.connect(ROOM, arrival(ADA, 10))
+    await rooms.post(ROOM, draft("kept"), ada.fence)
+
+    place.rename(tmp_path / "elsewhere.db")
+    with pytest.raises(RoomsUnavailable, match="removed or replaced"):
+        await rooms.post(ROOM, draft("nobody would see it"), ada.fence)
+    with pytest.raises(RoomsUnavailable, match="removed or replaced"):
+        await rooms.read(ROOM, Latest())
+    assert not place.exists()
+
+    (tmp_path / "elsewhere.db").rename(place)
+    assert (await rooms.post(ROOM, draft("seen"), ada.fence)).id.number == 2
+    await rooms.aclose()
+
+
+async def test_a_fault_beside_the_database_neither_stops_the_writer_nor_hides_what_was_said(
+    tmp_path: Path,
+) -> None:
+    rooms = rooms_at(tmp_path / "rooms.db", nudges=Faulty())
+    await rooms.join(ROOM)
+    ada = await rooms.connect(ROOM, arrival(ADA, 10))
+
+    with anyio.fail_after(20):
+        said = [await rooms.post(ROOM, draft(text), ada.fence) for text in ("one", "two")]
+
+    assert [message.id.number for message in said] == [1, 2]
+    await rooms.aclose()
+
+
+class Faulty(NoNudges):
+    """Nudges that fail in a way that nobody thought of."""
+
+    def nudge(self, room_id: RoomId) -> None:
+        raise RuntimeError(f"a loop of links to {room_id}")

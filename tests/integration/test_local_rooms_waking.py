@@ -61,6 +61,21 @@ class Deaf:
 
 
 @attrs.frozen
+class Trusting:
+    """Nudges of a waiter that never looks by itself."""
+
+    kept: Nudges
+
+    def nudge(self, room_id: RoomId) -> None:
+        self.kept.nudge(room_id)
+
+    @contextlib.contextmanager
+    def listening(self, room_id: RoomId, ring: Callable[[], None]) -> Iterator[float]:
+        with self.kept.listening(room_id, ring):
+            yield LONG.total_seconds()
+
+
+@attrs.frozen
 class Late:
     """Nudges that begin to listen only after somebody has spoken, and a waiter that never looks."""
 
@@ -174,3 +189,13 @@ async def test_waits_that_are_cancelled_leave_nothing_behind(
 
     assert [path for path in run_dir.rglob("*") if path.is_socket()] == []
     assert ours._bells._hung == {}
+
+
+@pytest.mark.rule("R7")
+async def test_nothing_but_the_nudge_wakes_a_waiter_that_never_looks(
+    tmp_path: Path, run_dir: Path, ours: LocalRooms, ada: Connection
+) -> None:
+    trusting = rooms_at(tmp_path / "rooms.db", process=2, nudges=Trusting(nudges(run_dir, 2)))
+
+    assert await hears(trusting, ours, ada) == ["hello"]
+    await trusting.aclose()

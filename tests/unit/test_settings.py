@@ -96,3 +96,22 @@ def test_a_home_below_a_file_has_no_settings_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
 
     assert load({"LETAGENTS_HOME": str(tmp_path / "taken" / "home")}).log_level == "info"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("HOME", "~no-such-user/x"),
+        ("STATE_PATH", "~no-such-user/x"),
+        ("STATE_PATH", "/"),
+        ("STATE_PATH", "."),
+        ("ROOMS_DB", "~no-such-user/x"),
+        ("ROOMS_DB", "/tmp"),
+        ("ROOMS_DB", "sqlite://"),
+        ("ROOMS_DB", "sqlite:///:memory:"),
+        ("ROOMS_DB", "sqlite+aiosqlite:///x.db"),
+    ],
+)
+def test_a_place_that_cannot_be_one_is_refused_by_its_name(name: str, value: str) -> None:
+    with pytest.raises(SettingsInvalid, match=f"LETAGENTS_{name}"):
+        load({"LETAGENTS_HOME": "/nowhere", f"LETAGENTS_{name}": value})

@@ -6,7 +6,7 @@ import anyio
 import attrs
 import structlog
 
-from letagents.domain.errors import LetAgentsError, UnknownRoom
+from letagents.domain.errors import LetAgentsError, StateUnavailable, UnknownRoom
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.local_state import LocalState, RoomSession, save_room, touch_room
 from letagents.domain.rooms import Room
@@ -49,13 +49,18 @@ class Places:
         return self.current.room.room_id if self.current is not None else None
 
     async def create(self) -> Entered:
-        """Make a room with an invite code, and enter it. Raises: as RoomTransport.create."""
+        """Make a room with an invite code, and enter it.
+
+        Raises: as RoomTransport.create, and StateDamaged before anything was done.
+        """
+        await self.state.read()
         return await self._entered(await self.rooms.create(), "join_code")
 
     async def join(
         self, room_id: RoomId, *, via: str = "join_room", create: bool = True
     ) -> Entered:
         """Enter a room. Raises: as RoomTransport.join."""
+        await self.state.read()
         return await self._entered(await self.rooms.join(room_id, create=create), via)
 
     async def resume(self, room_id: RoomId | None = None) -> tuple[Entered, str | None]:
@@ -126,6 +131,10 @@ class Places:
                 display_name=room.display_name,
             )
 
-        await self.state.transact(saved)
         self.current = Entered(room, via)
+        try:
+            await self.state.transact(saved)
+        except StateUnavailable as error:
+            # The room is entered all the same; only the next start will not know of it.
+            log.warning("state.unavailable", room_id=str(room.room_id), code=error.code)
         return self.current

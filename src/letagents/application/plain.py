@@ -5,12 +5,13 @@ from contextlib import suppress
 
 import anyio
 import attrs
+import structlog
 
 from letagents.application.chat import Chat
 from letagents.application.connections import Connections
 from letagents.application.registration import Registration, Wish, opened
 from letagents.application.remembered import stored
-from letagents.domain.errors import LetAgentsError
+from letagents.domain.errors import LetAgentsError, StateUnavailable
 from letagents.domain.ids import RoomId
 from letagents.domain.local_state import LocalState, replace_local_worker, save_session
 from letagents.domain.sessions import Arrival, Connection, SessionKind
@@ -18,6 +19,8 @@ from letagents.ports.ids import Ids
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.state import StateStore
 from letagents.ports.surroundings import Surroundings
+
+log = structlog.get_logger()
 
 
 @attrs.define
@@ -89,7 +92,11 @@ class PlainSessions:
                 return replace_local_worker(state, session), None
             return save_session(state, session, make_current=False), None
 
-        await self.state.transact(saved)
+        try:
+            await self.state.transact(saved)
+        except StateUnavailable as error:
+            # It is connected all the same; only other processes will not know of it.
+            log.warning("state.unavailable", session_id=session.session_id, code=error.code)
 
     async def _end(self, earlier: Connection | None) -> None:
         """End what this chat was under another name; under the same name it has ended already."""

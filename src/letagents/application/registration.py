@@ -24,6 +24,7 @@ from letagents.domain.errors import (
     OutcomeUnknown,
     RegistrationConflict,
     SessionEnded,
+    StateUnavailable,
 )
 from letagents.domain.ids import RegistrationKey, RoomId, SessionId, WorkerId
 from letagents.domain.local_state import LocalState, Pending, Worker
@@ -261,7 +262,15 @@ class Registration:
             )
             return done, workers.rooms_of(done.workers[worker.worker_id])
 
-        return await self.state.transact(settled)
+        try:
+            return await self.state.transact(settled)
+        except StateUnavailable as error:
+            raise OutcomeUnknown(
+                f"The room connected {worker.worker_id}, and it could not be written down here: "
+                f"{error.happened}",
+                remedy=f"{error.remedy} Then call register_agent_session again as you did: it "
+                "finds the same worker.",
+            ) from error
 
     async def _take_back(self, worker_id: WorkerId, room_id: RoomId, pending: Pending) -> None:
         def taken_back(state: LocalState) -> tuple[LocalState, None]:

@@ -5,6 +5,7 @@ database and its library are loaded when they are first needed, in those threads
 """
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -156,8 +157,10 @@ class LocalRooms:
 
     def _wake(self, room_ids: Iterable[RoomId]) -> None:
         for room_id in room_ids:
-            self._nudges.nudge(room_id)
             self._bells.ring(room_id)
+            # What was said is said, whatever becomes of a nudge.
+            with contextlib.suppress(Exception):
+                self._nudges.nudge(room_id)
 
     def _ledger(self) -> "Ledger":
         """Return what does the work. Its libraries take a third of a second to load."""

@@ -125,7 +125,11 @@ class Writer:
 
     def _said(self, turns: Sequence[_Turn]) -> Iterable[_Settled]:
         posts = [turn.work for turn in turns if isinstance(turn.work, Post)]
-        return zip(turns, self._post_all(posts), strict=True)
+        try:
+            outcomes = self._post_all(posts)
+        except Exception as error:  # noqa: BLE001  # the thread goes on; each caller is told
+            outcomes = [error] * len(posts)
+        return zip(turns, outcomes, strict=True)
 
 
 def _done(turn: _Turn) -> _Settled:

@@ -104,6 +104,8 @@ class Database:
     _turnstile: Turnstile | None = None
     _checkpoints: Checkpoints | None = None
     _pulse: Pulse | None = None
+    _file: Path | None = None
+    _opened_as: tuple[int, int] | None = None
     _texts: Texts = attrs.field(init=False)
     _own: threading.local = attrs.field(factory=threading.local)
     _idle: set[PoolProxiedConnection] = attrs.field(factory=set)
@@ -127,6 +129,7 @@ class Database:
             Turnstile(file.with_name(f"{file.name}-turn")),
             Checkpoints(file, library.checkpoints_apart),
             Pulse(file, library.module),
+            file,
         )
 
     def read(self, work: Callable[[Unit], T]) -> T:
@@ -181,12 +184,35 @@ class Database:
 
     def _taken(self) -> PoolProxiedConnection:
         """Take this thread's connection, or a new one if that was closed."""
+        self._refuse_another_file()
         kept: PoolProxiedConnection | None = getattr(self._own, "connection", None)
         if kept is not None and kept in self._idle:
             self._idle.discard(kept)
             return kept
         self._own.connection = made = self.engine.raw_connection()
+        if self._opened_as is None:
+            self._opened_as = self._identity()
         return made
+
+    def _refuse_another_file(self) -> None:
+        """Do nothing in a file that has lost its name: nobody else would ever see it.
+
+        Raises:
+            OSError: the file was removed, or another one stands in its place.
+        """
+        if self._opened_as is not None and self._identity() != self._opened_as:
+            raise OSError(
+                "it was removed or replaced while this process had it open; start this process anew"
+            )
+
+    def _identity(self) -> tuple[int, int] | None:
+        if self._file is None:
+            return None
+        try:
+            found = self._file.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino
 
     def _give_back(self, connection: PoolProxiedConnection) -> None:
         """Undo what was not committed, and keep the connection if that could be done."""

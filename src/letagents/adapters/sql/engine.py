@@ -76,7 +76,9 @@ def _sqlite_engine(place: Path | str, library: SqliteLibrary) -> Engine:
 
 def _set_up(connection: Any, library: SqliteLibrary) -> None:
     connection.isolation_level = None
+    connection.execute("PRAGMA busy_timeout=0")
     _insist(connection, "PRAGMA journal_mode=WAL", library)
+    connection.execute(f"PRAGMA busy_timeout={PATIENCE_MS}")
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA foreign_keys=ON")
     # See checkpoints.py for why, and for who does it.

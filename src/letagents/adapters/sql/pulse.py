@@ -22,8 +22,12 @@ class Pulse:
         with self._lock:
             try:
                 if self._connection is None:
+                    # Only to look: it makes no file where there is none.
                     self._connection = self._module.connect(
-                        str(self._file), timeout=0, check_same_thread=False
+                        f"{self._file.absolute().as_uri()}?mode=rw",
+                        uri=True,
+                        timeout=0,
+                        check_same_thread=False,
                     )
                 beat: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
             except self._module.Error:

@@ -3,6 +3,7 @@
 import errno
 import glob
 import os
+import stat
 import sys
 import tempfile
 import threading
@@ -81,6 +82,8 @@ class JsonFileState:
     def _load(self) -> Record:
         with self._translated():
             try:
+                if not stat.S_ISREG(self.path.stat().st_mode):
+                    raise records.damaged(str(self.path), "it is no file")
                 content = self.path.read_bytes()
             except FileNotFoundError:
                 return Record(str(self.path))
