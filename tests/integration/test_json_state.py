@@ -482,5 +482,5 @@ async def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
     path = tmp_path / "mcp-state.json"
     os.mkfifo(path)
 
-    with anyio.fail_after(20), pytest.raises(StateDamaged, match="it is no file"):
+    with anyio.fail_after(20), pytest.raises(StateUnavailable, match="it is no file"):
         await JsonFileState(path).read()

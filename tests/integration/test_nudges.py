@@ -117,8 +117,10 @@ async def test_a_stand_in_that_is_somebody_elses_is_not_used(
     waiting = nudges(place / ("d" * 120))
     with waiting.listening(ROOM, lambda: None):
         (stand_in,) = place.glob("letagents-*")
-    assert stand_in.stat().st_mode & 0o777 == 0o700
+        assert stand_in.stat().st_mode & 0o777 == 0o700
+    assert not stand_in.exists(), "nobody listens in it any more"
 
+    stand_in.mkdir()
     stand_in.chmod(0o777)
     with waiting.listening(ROOM, lambda: None) as rest:
         assert rest == OFTEN

@@ -103,6 +103,25 @@ def test_a_bad_display_name_is_refused_by_its_field_with_what_is_allowed(refused
     assert "|" in caught.value.remedy
 
 
+@pytest.mark.rule("N9")
+@pytest.mark.parametrize(
+    "refused",
+    ["\u200b", "Ada\u200b", "A\u202eda", "\u2800", "Ada\u3164", "letagents", "Let Agents"],
+        "\u200b",
+        "Ada\u200b",
+        "A\u202eda",
+        "\u2800",
+        "Ada\u3164",
+        "letagents",
+        "Let Agents",
+        "\u00ad",
+    ],
+)
+def test_a_name_that_hides_or_is_the_servers_is_refused(refused: str) -> None:
+    with pytest.raises(Malformed, match="display_name: "):
+        names.checked_display_name(refused)
+
+
 @pytest.mark.rule("N5")
 @pytest.mark.parametrize("letter", ["a", "é", "€", "🦊", "\ud800"])
 def test_a_sender_of_512_characters_fits_and_one_of_513_does_not(letter: str) -> None:

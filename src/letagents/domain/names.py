@@ -4,6 +4,7 @@ N1  Names are the same when their keys are equal: ASCII case, blanks and most si
 N2  Blanks are JavaScript's: its set, not Python's, is trimmed and collapsed.
 N3  Only the letters A to Z are folded; other letters keep their case.
 N4  A display name is 1 to 64 characters without control characters, surrogates or a bar.
+N9  A display name can be seen: nothing invisible is in it, and it is not the server's own name.
 N5  A label of a sender is at most 512 characters and at most 2,048 bytes.
 N6  A slug is lower-case ASCII words joined by hyphens, and never empty if its fallback is not.
 N7  A label is name, owner and program between two bars, whatever it was made of, and is read back.
@@ -102,6 +103,12 @@ def title_case(text: str) -> str:
 # --- bounds -------------------------------------------------------------------------------------
 
 
+SERVER = "letagents"
+"""Who the room server is called where it speaks itself."""
+_INVISIBLE = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""What is drawn as nothing, although it counts as a letter or a sign."""
+
+
 def checked_display_name(value: object) -> str:
     """Return the display name that `value` spells, trimmed.
 
@@ -109,13 +116,23 @@ def checked_display_name(value: object) -> str:
         Malformed: it is blank, too long, or holds what no name may hold.
     """
     name = trim(value) if isinstance(value, str) else ""
-    if not 1 <= len(name) <= DISPLAY_NAME_LIMIT or _NOT_IN_NAMES.search(name):
+    if not 1 <= len(name) <= DISPLAY_NAME_LIMIT or _NOT_IN_NAMES.search(name) or _hides(name):
         raise Malformed(
             f"display_name: {quoted(value)} is not a name that a room can show.",
             remedy=f"Pass a display_name of 1 to {DISPLAY_NAME_LIMIT} characters, "
-            "without control characters and without |.",
+            "without control or invisible characters and without |.",
+        )
+    if name_key(name) == SERVER:
+        raise Malformed(
+            f"display_name: {quoted(value)} is the name of the room server itself.",
+            remedy="Pass another display_name.",
         )
     return name
+
+
+def _hides(name: str) -> bool:
+    """Whether `name` holds what nobody sees, so that two names could look like one (N9)."""
+    return any(letter in _INVISIBLE or unicodedata.category(letter) == "Cf" for letter in name)
 
 
 def within_sender_bounds(value: object) -> bool:

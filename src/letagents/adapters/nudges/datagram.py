@@ -71,6 +71,14 @@ class DatagramNudges:
             yield SELDOM
         finally:
             ear.close()
+            self._tidy(self._folder(room_id))
+
+    def _tidy(self, folder: Path) -> None:
+        """Leave nothing in the system's temporary folder that nobody listens in."""
+        if folder.parent.parent == Path(tempfile.gettempdir()):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+                folder.parent.rmdir()
 
     def fault(self) -> str | None:
         """Return why others cannot wake the waiters of this process, or None if they can."""
@@ -78,6 +86,7 @@ class DatagramNudges:
             self._ear(self._root / "probe").close()
         except OSError as error:
             return str(error)
+        self._tidy(self._root / "probe")
         return None
 
     def _ear(self, folder: Path) -> "_Ear":
@@ -147,7 +156,8 @@ def _send_to(ears: Iterable[Path]) -> None:
             try:
                 sender.sendto(b"!", str(ear))
             except ConnectionRefusedError:
-                ear.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):
+                    ear.unlink(missing_ok=True)
             except OSError:
                 # It has gone meanwhile, or was nudged so often already that it is sure to look.
                 continue

@@ -110,7 +110,11 @@ class Writer:
         while (turns := self._next()) is not None:
             for are_posts, group in groupby(turns, key=_is_post):
                 together = list(group)
-                _tell(self._said(together) if are_posts else map(_done, together))
+                if are_posts:
+                    _tell(self._said(together))
+                else:
+                    for turn in together:
+                        _tell([_done(turn)])
                 self._tidy()
 
     def _next(self) -> list[_Turn] | None:

@@ -83,7 +83,7 @@ class JsonFileState:
         with self._translated():
             try:
                 if not stat.S_ISREG(self.path.stat().st_mode):
-                    raise records.damaged(str(self.path), "it is no file")
+                    raise OSError(errno.EINVAL, "it is no file")
                 content = self.path.read_bytes()
             except FileNotFoundError:
                 return Record(str(self.path))
