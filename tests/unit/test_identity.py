@@ -123,6 +123,8 @@ def test_what_was_set_is_shown_on_one_line() -> None:
 
     assert identity.one_line(hints.name) == "Ada the first"
     assert of(hints).display_name == "x" * 64
+    assert identity.one_line("A\u200bda\u2800") == "Ada"
+    assert of(Hints(display_name="Let Agents")).display_name != "Let Agents"
 
 
 def test_a_session_speaks_as_the_room_knows_it() -> None:

@@ -22,7 +22,7 @@ _NOT_IN_LABELS = re.compile(r"[\x00-\x1f\x7f-\x9f|\ud800-\udfff]")
 
 def one_line(text: str | None) -> str:
     """Return what of `text` can be a part of a label; empty if nothing can (O4)."""
-    plain = names.collapse(_NOT_IN_LABELS.sub(" ", text or ""))
+    plain = names.collapse(names.visible(_NOT_IN_LABELS.sub(" ", text or "")))
     return names.trim(plain[:LABEL_LIMIT])
 
 
@@ -87,6 +87,8 @@ def of_process(hints: Hints, owner: Owner, *, instance: str, client: str | None)
     name = names.base_name(set_name) if set_name else code.name
     ide = ide_label(hints, client, set_name)
     display_name = one_line(hints.display_name) or set_name or code.display_name
+    if names.is_servers(display_name):
+        display_name = code.display_name
     return Identity(
         name=name,
         display_name=display_name,

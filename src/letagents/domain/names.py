@@ -116,13 +116,14 @@ def checked_display_name(value: object) -> str:
         Malformed: it is blank, too long, or holds what no name may hold.
     """
     name = trim(value) if isinstance(value, str) else ""
-    if not 1 <= len(name) <= DISPLAY_NAME_LIMIT or _NOT_IN_NAMES.search(name) or _hides(name):
+    is_plain = visible(name) == name and not _NOT_IN_NAMES.search(name)
+    if not 1 <= len(name) <= DISPLAY_NAME_LIMIT or not is_plain:
         raise Malformed(
             f"display_name: {quoted(value)} is not a name that a room can show.",
             remedy=f"Pass a display_name of 1 to {DISPLAY_NAME_LIMIT} characters, "
             "without control or invisible characters and without |.",
         )
-    if name_key(name) == SERVER:
+    if is_servers(name):
         raise Malformed(
             f"display_name: {quoted(value)} is the name of the room server itself.",
             remedy="Pass another display_name.",
@@ -130,9 +131,18 @@ def checked_display_name(value: object) -> str:
     return name
 
 
-def _hides(name: str) -> bool:
-    """Whether `name` holds what nobody sees, so that two names could look like one (N9)."""
-    return any(letter in _INVISIBLE or unicodedata.category(letter) == "Cf" for letter in name)
+def visible(text: str) -> str:
+    """Return `text` without what nobody sees, by which two names could look like one (N9)."""
+    return "".join(
+        letter
+        for letter in text
+        if letter not in _INVISIBLE and unicodedata.category(letter) != "Cf"
+    )
+
+
+def is_servers(name: str) -> bool:
+    """Whether `name` is the room server's own (N9)."""
+    return name_key(name) == SERVER
 
 
 def within_sender_bounds(value: object) -> bool:
