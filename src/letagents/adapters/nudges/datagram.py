@@ -23,7 +23,7 @@ from letagents.adapters import private
 from letagents.domain.ids import RoomId
 from letagents.ports.ids import Ids
 
-SELDOM = 1.0
+SELDOM = 2.0
 """So many seconds a waiter with a socket rests before it looks by itself."""
 OFTEN = 0.5
 """The same for a waiter without one."""

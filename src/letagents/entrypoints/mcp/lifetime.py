@@ -7,6 +7,7 @@ started it dies. Ending is asked for politely; a watchdog then ends the process 
 import asyncio
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
 
@@ -54,6 +55,7 @@ class Lifetime:
         """
         if self._parent <= 1:
             return
+        await _exit_told_by_the_kernel(self._parent)
         while os.getppid() == self._parent:  # noqa: ASYNC110  no event tells of this
             await asyncio.sleep(LOOK)
         self.end("the parent died")
@@ -67,6 +69,23 @@ class Lifetime:
                 loop.add_signal_handler(number, end)
             except NotImplementedError:  # Windows
                 signal.signal(number, lambda *_, end=end: loop.call_soon_threadsafe(end))
+
+
+async def _exit_told_by_the_kernel(process: int) -> None:
+    """Return when `process` has exited; at once where the kernel does not tell of that."""
+    if sys.platform != "linux":
+        return
+    try:
+        descriptor = os.pidfd_open(process)
+    except OSError:
+        return
+    loop, exited = asyncio.get_running_loop(), asyncio.Event()
+    try:
+        loop.add_reader(descriptor, exited.set)
+        await exited.wait()
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
 
 
 def _ending(lifetime: Lifetime, reason: str) -> Callable[[], None]:
