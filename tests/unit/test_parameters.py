@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from letagents.domain.errors import Malformed
-from letagents.entrypoints.mcp.parameters import Kind, Parameter, input_schema, read
+from letagents.entrypoints.mcp.documents import WHOLE_NUMBERS
+from letagents.entrypoints.mcp.parameters import Kind, Parameter, input_schema
+from letagents.entrypoints.mcp.reading import read
 
 TEXT = Parameter("text", "string", "What to say.", required=True, max_length=10, free_text=True)
 ROOM = Parameter("room_id", "string", min_length=2, max_length=5)
@@ -23,7 +25,18 @@ LIMIT = Parameter("limit", "integer", minimum=0, maximum=500)
 CONFIDENCE = Parameter("confidence", "number", minimum=0, maximum=1)
 FORCE = Parameter("force", "boolean")
 NOTE = Parameter("note", "string", blank=True)
-ALL = (TEXT, ROOM, MODE, AFTER, KEY, LIMIT, CONFIDENCE, FORCE, NOTE)
+URL = Parameter("url", "string", required=True, max_length=9)
+NUMBERED = Parameter("number", "integer", minimum=1)
+ARTIFACTS = Parameter("artifacts", "array", "Links.", max_items=2, item=(URL, NUMBERED))
+PATTERNS = Parameter(
+    "patterns", "array", item=Parameter("pattern", "string", max_length=4), min_items=1, max_items=3
+)
+TARGET = Parameter("target", "object", fields=(URL, NUMBERED))
+PAYLOAD = Parameter("payload", "object", max_bytes=40)
+ALL = (
+    *(TEXT, ROOM, MODE, AFTER, KEY, LIMIT, CONFIDENCE, FORCE, NOTE),
+    *(ARTIFACTS, PATTERNS, TARGET, PAYLOAD),
+)
 
 
 def complaint(**arguments: object) -> str:
@@ -45,6 +58,45 @@ def test_a_schema_says_what_may_be_passed_and_nothing_twice() -> None:
     }
 
 
+def test_a_schema_says_what_is_inside_lists_and_objects() -> None:
+    inside = {
+        "type": "object",
+        "properties": {
+            "url": {"type": "string", "maxLength": 9},
+            "number": {"type": "integer", "minimum": 1},
+        },
+        "required": ["url"],
+        "additionalProperties": False,
+    }
+
+    assert input_schema((ARTIFACTS, PATTERNS, TARGET, PAYLOAD))["properties"] == {
+        "artifacts": {"type": "array", "description": "Links.", "items": inside, "maxItems": 2},
+        "patterns": {
+            "type": "array",
+            "items": {"type": "string", "maxLength": 4},
+            "minItems": 1,
+            "maxItems": 3,
+        },
+        "target": inside,
+        "payload": {"type": "object"},
+    }
+
+
+def test_a_list_that_does_not_say_what_is_in_it_cannot_be_declared() -> None:
+    with pytest.raises(ValueError, match="an array needs an item"):
+        Parameter("patterns", "array")
+
+
+def test_an_object_that_is_too_deep_is_refused_and_costs_no_stack() -> None:
+    deep: dict[str, object] = {}
+    for _ in range(100_000):
+        deep = {"a": deep}
+
+    assert "payload: more than 32 objects and lists are inside each other" in complaint(
+        payload=deep
+    )
+
+
 def test_a_call_without_parameters_has_a_schema_too() -> None:
     schema = input_schema(())
 
@@ -62,6 +114,10 @@ def test_good_values_arrive_as_they_are() -> None:
         "confidence": 0.5,
         "force": False,
         "note": "",
+        "artifacts": [{"url": "a", "number": 1}, {"url": "b"}],
+        "patterns": ["src"],
+        "target": {"url": "x"},
+        "payload": {"any": [1, {"thing": None}]},
     }
 
     assert read(ALL, good) == good
@@ -123,6 +179,23 @@ def test_arguments_that_are_no_object_are_refused(arguments: object) -> None:
         ({"confidence": float("nan")}, "confidence: nan is not a finite number"),
         ({"confidence": "high"}, "confidence: the string 'high' was passed, not a number"),
         ({"force": 1}, "force: the number 1 was passed, not a boolean"),
+        ({"artifacts": {}}, "artifacts: an object was passed, not a list"),
+        ({"artifacts": [{"url": "a"}] * 3}, "artifacts: 3 items are too many, the limit is 2"),
+        ({"artifacts": ["a"]}, "artifacts[0]: the string 'a' was passed, not an object"),
+        ({"artifacts": [{"url": "a"}, {}]}, "artifacts[1].url: is missing"),
+        ({"artifacts": [{"url": None}]}, "artifacts[0].url: is null"),
+        ({"artifacts": [{"url": "a", "number": 0}]}, "artifacts[0].number: 0 is below 1"),
+        ({"artifacts": [{"uri": "a"}]}, "artifacts[0]: there is no field 'uri' here. Did you mean"),
+        ({"patterns": []}, "patterns: 0 items are too few, the least is 1"),
+        ({"patterns": ["a", None]}, "patterns[1]: null was passed, not a string"),
+        ({"patterns": ["a", "abcde"]}, "patterns[1]: 5 characters are too many, the limit is 4"),
+        ({"target": []}, "target: a list was passed, not an object"),
+        ({"target": {"url": 5}}, "target.url: the number 5 was passed, not a string"),
+        ({"payload": {"a": "é" * 20}}, "payload: 48 bytes of JSON are too many, the limit is 40"),
+        ({"payload": {"a": float("nan")}}, "payload: in it is a number that is not finite"),
+        ({"payload": {"a": ["\ud800"]}}, "payload: in it is a text that is not valid Unicode"),
+        ({"payload": {"\x00": 1}}, "payload: in it is a text that is not valid Unicode, or has"),
+        ({"payload": {"a": 2**63}}, "payload: in it is a whole number of more than 64 bits"),
     ],
 )
 def test_a_bad_value_is_refused_by_the_name_of_its_field(
@@ -145,6 +218,10 @@ def test_a_missing_value_is_refused_by_the_name_of_its_field() -> None:
         ({"after": "x"}, "Pass after as a message id such as msg_3, or leave it out."),
         ({"limit": ""}, "Pass limit as an integer of 0 to 500, or leave it out."),
         ({"force": ""}, "Pass force as true or false, or leave it out."),
+        ({"patterns": 1}, "Pass patterns as a list of 1 to 3 items, each a string of at most 4"),
+        ({"patterns": [1]}, "Pass patterns[0] as a string of at most 4 characters, not blank."),
+        ({"artifacts": 1}, "as a list of at most 2 items, each an object of url, number, or leave"),
+        ({"payload": 1}, "Pass payload as an object of at most 40 bytes of JSON, or leave it out."),
     ],
 )
 def test_a_complaint_ends_with_what_the_value_should_be(
@@ -178,7 +255,8 @@ def test_a_secret_is_not_repeated_in_the_complaint() -> None:
 # --- the reading and the schema, side by side ---------------------------------------------------
 
 NAMES = ("a", "b", "text")
-KINDS: tuple[Kind, ...] = ("string", "integer", "number", "boolean")
+WORD = Parameter("word", "string", max_length=4)
+KINDS: tuple[Kind, ...] = ("string", "integer", "number", "boolean", "object", "array")
 LETTERS = string.ascii_lowercase + " é🙂\n\x00\ud800"
 
 
@@ -191,6 +269,8 @@ OF_KIND: dict[Kind, st.SearchStrategy[object]] = {
     "integer": st.integers(-2, 8) | st.integers(-2, 8).map(float) | st.integers(),
     "number": st.integers(-2, 8) | st.floats(-2, 8) | st.floats(),
     "boolean": st.booleans(),
+    "object": st.dictionaries(st.sampled_from(["url", "number"]), st.integers(-1, 2) | TEXTS),
+    "array": st.lists(TEXTS, max_size=3),
 }
 WILD = st.one_of(
     st.none(),
@@ -202,13 +282,19 @@ WILD = st.one_of(
 
 @st.composite
 def parameter(draw: st.DrawFn, name: str) -> Parameter:
-    plain = Parameter(name, draw(st.sampled_from(KINDS)), required=draw(st.booleans()))
+    kind = draw(st.sampled_from(KINDS))
+    if kind == "array":
+        few, many = sorted((draw(st.integers(0, 3)), draw(st.integers(0, 3))))
+        return Parameter(name, kind, item=WORD, min_items=few, max_items=many)
+    plain = Parameter(name, kind, required=draw(st.booleans()))
     low = draw(st.none() | st.integers(0, 4))
     high = draw(st.none() | st.integers(low or 0, 6))
     if plain.kind in ("integer", "number"):
         return attrs.evolve(plain, minimum=low, maximum=high)
     if plain.kind == "boolean":
         return plain
+    if plain.kind == "object":
+        return attrs.evolve(plain, fields=draw(st.sampled_from([(), (URL, NUMBERED)])))
     return attrs.evolve(
         plain,
         min_length=low,
@@ -236,6 +322,10 @@ def call(draw: st.DrawFn) -> tuple[tuple[Parameter, ...], dict[str, object]]:
 
 def is_refused_on_purpose(row: Parameter, value: object) -> bool:
     """Whether the reading refuses what a JSON schema has no words for."""
+    if row.kind == "array" and isinstance(value, list):
+        return any(is_refused_on_purpose(WORD, one) for one in value)
+    if row.kind == "object" and isinstance(value, dict):
+        return any(is_odd(one, row) for one in value.values())
     if isinstance(value, float) and row.kind == "number":
         return not math.isfinite(value)
     if not isinstance(value, str) or row.kind != "string":
@@ -243,6 +333,14 @@ def is_refused_on_purpose(row: Parameter, value: object) -> bool:
     controls = {"\x00"} if row.free_text else {"\x00", "\n"}
     blank = not row.blank and not value.strip()
     return blank or "\ud800" in value or bool(controls & set(value))
+
+
+def is_odd(value: object, row: Parameter) -> bool:
+    """Whether a text or a number inside an object is refused; in fields none may be blank."""
+    if not isinstance(value, str):
+        return not row.fields and value not in WHOLE_NUMBERS
+    kept_out = "\x00\ud800\n" if row.fields else "\x00\ud800"
+    return bool(set(kept_out) & set(value)) or (bool(row.fields) and not value.strip())
 
 
 def reading(rows: tuple[Parameter, ...], arguments: object) -> dict[str, object] | None:

@@ -18,7 +18,8 @@ from mcp_types import Tool as ListedTool
 
 from letagents.domain.ids import quoted
 from letagents.entrypoints.mcp.errors import Result, told_to_the_model
-from letagents.entrypoints.mcp.parameters import input_schema, read
+from letagents.entrypoints.mcp.parameters import input_schema
+from letagents.entrypoints.mcp.reading import read
 from letagents.entrypoints.mcp.tool import Progress, Tool
 
 S = TypeVar("S")
