@@ -38,6 +38,7 @@ from letagents.domain.errors import (
 from letagents.domain.ids import RoomId
 from letagents.domain.messages import After, Latest
 from letagents.domain.sessions import Connection
+from letagents.domain.ticks import Tick
 from letagents.testing.contracts.room_callers import ADA, BOB, ROOM, arrival, draft, texts
 from letagents.testing.determinism import CountingIds, ManualClock
 
@@ -202,6 +203,9 @@ class HeldClock:
         self.asked.set()
         assert self.go_on.wait(SOON)
         return ManualClock().now()
+
+    def tick(self) -> Tick:
+        return ManualClock().tick()
 
 
 @pytest.mark.rule("R1")

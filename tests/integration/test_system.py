@@ -1,6 +1,8 @@
 """The real clock and the real dice, and those that count in tests."""
 
 import re
+import subprocess
+import sys
 import uuid
 from datetime import UTC, datetime, timedelta
 
@@ -8,6 +10,7 @@ import pytest
 
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.domain.ids import WorkerId
+from letagents.domain.ticks import elapsed
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
 from letagents.testing.determinism import CountingIds, ManualClock
@@ -30,6 +33,30 @@ def test_a_manual_clock_moves_when_it_is_told() -> None:
     clock.pass_by(timedelta(minutes=5))
 
     assert before == clock.now() - timedelta(minutes=5) == datetime(2030, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.rule("Y4")
+def test_a_tick_is_the_same_for_every_process_and_no_wall_clock_moves_it() -> None:
+    ask = "from letagents.adapters.system import SystemClock as C; t = C().tick()"
+    before = SystemClock().tick()
+    told = subprocess.run(
+        [sys.executable, "-c", f"{ask}; print(t.boot, t.seconds)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.rsplit(maxsplit=1)
+    after = SystemClock().tick()
+
+    assert before.boot == told[0] == after.boot
+    assert before.seconds <= float(told[1]) <= after.seconds
+    manual = ManualClock()
+    stood = manual.tick()
+    manual.set_to(manual.now() - timedelta(hours=1))
+    assert elapsed(stood, manual.tick()) == timedelta(0)
+    manual.pass_by(timedelta(minutes=3))
+    assert elapsed(stood, manual.tick()) == timedelta(minutes=3)
+    manual.boot_again()
+    assert manual.tick().boot != stood.boot
 
 
 @pytest.mark.rule("Y2")

@@ -20,6 +20,7 @@ from letagents.domain import codenames, fencing, names
 from letagents.domain.errors import NameTaken, RegistrationConflict
 from letagents.domain.fencing import Fence, Standing
 from letagents.domain.ids import RoomId, SessionId, Token, WorkerId
+from letagents.domain.ticks import Tick
 
 
 class SessionKind(enum.Enum):
@@ -48,7 +49,10 @@ class Host:
 
 @attrs.frozen
 class Session:
-    """A worker's place in one room, as everybody may see it."""
+    """A worker's place in one room, as everybody may see it.
+
+    `process` names the process that connected it last, and `seen` is its last sign of life.
+    """
 
     session_id: SessionId
     room_id: RoomId
@@ -67,6 +71,8 @@ class Session:
     repo_branch: str | None = None
     ended_at: datetime | None = None
     host: Host = Host()
+    process: str | None = None
+    seen: Tick | None = None
 
     @property
     def worker_id(self) -> WorkerId | None:
@@ -149,17 +155,20 @@ def arrive(
     session_id: SessionId,
     taken: Collection[str],
     now: datetime,
+    process: str | None = None,
+    tick: Tick | None = None,
 ) -> Seat:
     """Decide which seat `arrival` gets; `seat` is the one the room holds under `session_id`.
 
-    `taken` are the name keys of the room's other workers, ended ones included.
+    `taken` are the name keys of the room's other workers, ended ones included; `process` is that
+    which arrives, and `tick` when.
 
     Raises:
         RegistrationConflict: the seat is held under a secret that `arrival` cannot show.
         NameTaken: no name is left.
     """
     if seat is None:
-        return _opened(arrival, room_id, session_id, taken, now)
+        return _present(_opened(arrival, room_id, session_id, taken, now), process, tick)
     if fencing.proves(arrival.token, seat.standing) and seat.is_live:
         return seat
     if not _may_follow(arrival, seat.standing):
@@ -168,7 +177,11 @@ def arrive(
             remedy="Call register_agent_session again with the same worker_id and room_id "
             "if this chat is still the one that works.",
         )
-    return _taken_over(arrival, seat, now)
+    return _present(_taken_over(arrival, seat, now), process, tick)
+
+
+def _present(seat: Seat, process: str | None, tick: Tick | None) -> Seat:
+    return attrs.evolve(seat, session=attrs.evolve(seat.session, process=process, seen=tick))
 
 
 def _may_follow(arrival: Arrival, standing: Standing) -> bool:

@@ -6,21 +6,36 @@ from datetime import UTC, datetime, timedelta
 import attrs
 
 from letagents.domain.ids import ClientKey, Token, WorkerId
+from letagents.domain.ticks import Tick
 
 
 @attrs.define
 class ManualClock:
-    """Stands still until `pass_by` moves it."""
+    """Stands still until `pass_by` moves it, or `set_to` sets its wall clock alone."""
 
     _now: datetime = datetime(2030, 1, 1, tzinfo=UTC)
+    _tick: Tick = attrs.field(factory=lambda: Tick("boot-1", 1000.0))
 
     def now(self) -> datetime:
         """Return the moment at which it stands."""
         return self._now
 
+    def tick(self) -> Tick:
+        """Return the reading at which it stands."""
+        return self._tick
+
     def pass_by(self, span: timedelta) -> None:
         """Let `span` go by."""
         self._now += span
+        self._tick = Tick(self._tick.boot, self._tick.seconds + span.total_seconds())
+
+    def set_to(self, moment: datetime) -> None:
+        """Set the wall clock, forward or back, while no time goes by."""
+        self._now = moment
+
+    def boot_again(self, boot: str = "boot-2") -> None:
+        """Start the machine anew: the steady clock begins at nothing, under another name."""
+        self._tick = Tick(boot, 0.0)
 
 
 @attrs.define

@@ -1,11 +1,14 @@
 """All that LocalRooms does in its database, in one place; blocking, for any thread."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import attrs
 
 from letagents.adapters.rooms import local_posts, local_reading, local_seats
+from letagents.adapters.rooms.book import Book, Processes
+from letagents.adapters.rooms.local_book import Books
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.rooms.writer import Outcome, Post
 from letagents.adapters.sql.database import Database
@@ -17,6 +20,8 @@ from letagents.domain.sessions import Arrival, Connection, Session
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
 
+T = TypeVar("T")
+
 
 @attrs.frozen
 class Ledger:
@@ -25,11 +30,24 @@ class Ledger:
     _store: LocalStore
     _ids: Ids
     _clock: Clock
+    _processes: Processes
+    _books: Books
 
     @classmethod
-    def at(cls, place: Database | Path | str, ids: Ids, clock: Clock) -> "Ledger":
+    def at(
+        cls, place: Database | Path | str, ids: Ids, clock: Clock, processes: Processes
+    ) -> "Ledger":
         """Return the ledger of a database, or of the one at a path or URL."""
-        return cls(LocalStore.at(place), ids, clock)
+        store = LocalStore.at(place)
+        return cls(store, ids, clock, processes, Books(store, ids, clock, processes))
+
+    def change(self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None) -> T:
+        """Return what `work` returns once what it put down is committed."""
+        return self._books.change(room_id, work, fence)
+
+    def look(self, room_id: RoomId, work: Callable[[Book], T], viewer: Fence | None) -> T:
+        """Return what `work` finds in one state of the database."""
+        return self._books.look(room_id, work, viewer)
 
     def create(self) -> Room:
         """Make a room that is entered by a new invite code."""
@@ -45,7 +63,8 @@ class Ledger:
 
     def connect(self, room_id: RoomId, arrival: Arrival) -> Connection:
         """Open a session or take it over."""
-        return local_seats.connect(self._store, room_id, arrival, self._ids, self._clock)
+        process = self._processes.own
+        return local_seats.connect(self._store, room_id, arrival, self._ids, self._clock, process)
 
     def disconnect(self, room_id: RoomId, fence: Fence) -> Session:
         """End the session."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 import attrs
 
 from letagents.adapters.rooms.bells import Bell, Bells, Nudges
+from letagents.adapters.rooms.book import Book, Processes, UnknownProcesses
 from letagents.adapters.rooms.writer import Outcome, Post, Writer, closed
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
@@ -46,6 +47,7 @@ class LocalRooms:
     _ids: Ids
     _clock: Clock
     _nudges: Nudges
+    _processes: Processes = attrs.field(factory=UnknownProcesses)
     _bells: Bells = attrs.field(factory=Bells)
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _opened: "Ledger | None" = None
@@ -118,6 +120,24 @@ class LocalRooms:
         """Return one message, or None if the room has no such."""
         return await self._reader(lambda: self._ledger().message(room_id, message_id))
 
+    async def change(
+        self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None = None
+    ) -> T:
+        """Return what `work` returns once what it put down is kept; waiters look again."""
+
+        def change() -> T:
+            done = self._ledger().change(room_id, work, fence)
+            self._wake([room_id])
+            return done
+
+        return await self._writer.do(change)
+
+    async def look(
+        self, room_id: RoomId, work: Callable[[Book], T], viewer: Fence | None = None
+    ) -> T:
+        """Return what `work` finds in one state of the room."""
+        return await self._reader(lambda: self._ledger().look(room_id, work, viewer))
+
     async def aclose(self) -> None:
         """Do what was asked before, and close the database; later calls are refused."""
         await asyncio.get_running_loop().run_in_executor(None, self.close)
@@ -170,5 +190,5 @@ class LocalRooms:
             if self._opened is None:
                 from letagents.adapters.rooms.ledger import Ledger
 
-                self._opened = Ledger.at(self._place, self._ids, self._clock)
+                self._opened = Ledger.at(self._place, self._ids, self._clock, self._processes)
             return self._opened

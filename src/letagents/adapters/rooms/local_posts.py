@@ -191,7 +191,7 @@ def _written(
         room_id=post.room_id,
         id=message_id,
         sender=facts.actor_label,
-        agent_key=None if source == local_rows.PERSON else facts.agent_key,
+        agent_key=facts.agent_key if source == local_rows.AGENT else None,
         session_id=post.fence.session_id,
         text=post.draft.text,
         source=source,

@@ -12,8 +12,10 @@ from letagents.domain.messages import Message, Quote
 from letagents.domain.names import name_key
 from letagents.domain.rooms import Room
 from letagents.domain.sessions import Host, Seat, Session, SessionKind
+from letagents.domain.ticks import Tick
 
-PERSON = SessionKind.PERSON.source
+AGENT = SessionKind.WORKER.source
+
 
 ROOM = (
     ROOMS.c.room_id,
@@ -55,6 +57,9 @@ class SeatRow(NamedTuple):
     ended_at: int | None
     generation: int
     token_digest: str
+    process: str | None
+    seen_boot: str | None
+    seen_seconds: float | None
 
     def seat(self, room_id: RoomId) -> Seat:
         """Return the seat in this row."""
@@ -84,6 +89,8 @@ class SeatRow(NamedTuple):
                 liveness_capability=self.liveness_capability,
                 tool_bridge_id=self.tool_bridge_id,
             ),
+            process=self.process,
+            seen=None if self.seen_boot is None else Tick(self.seen_boot, self.seen_seconds or 0.0),
         )
         return Seat(session, Standing(session_id, self.generation, self.token_digest, ended_at))
 
@@ -116,6 +123,9 @@ def seat_facts(seat: Seat) -> dict[str, object]:
         "ended_at": None if session.ended_at is None else written(session.ended_at),
         "generation": seat.standing.generation,
         "token_digest": seat.standing.token_digest,
+        "process": session.process,
+        "seen_boot": session.seen and session.seen.boot,
+        "seen_seconds": session.seen and session.seen.seconds,
     }
 
 
@@ -136,7 +146,7 @@ def quote(row: tuple[Any, ...]) -> Quote | None:
         text=text,
         source=source,
         said_at=moment(said_at),
-        agent_key=None if source == PERSON else agent_key,
+        agent_key=agent_key if source == AGENT else None,
         session_id=None if session_id is None else SessionId(session_id),
     )
 
@@ -162,7 +172,7 @@ def message(room_id: RoomId, row: tuple[Any, ...]) -> Message:
         room_id=room_id,
         id=message_id,
         sender=sender,
-        agent_key=None if source == PERSON else agent_key,
+        agent_key=agent_key if source == AGENT else None,
         session_id=None if session_id is None else SessionId(session_id),
         text=text,
         source=source,

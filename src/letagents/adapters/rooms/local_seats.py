@@ -87,27 +87,34 @@ def known(store: LocalStore) -> tuple[Room, ...]:
 
 
 def connect(
-    store: LocalStore, room_id: RoomId, arrival: Arrival, ids: Ids, clock: Clock
+    store: LocalStore,
+    room_id: RoomId,
+    arrival: Arrival,
+    ids: Ids,
+    clock: Clock,
+    process: str | None = None,
 ) -> Connection:
-    """Open a session or take it over."""
+    """Open a session or take it over, as `process`."""
 
     def connect(unit: Unit) -> Connection:
         _check_there(unit, room_id)
         session_id, now = _session_id(unit, room_id, arrival, ids), clock.now()
-        before = _seat(unit, room_id, session_id)
-        seat = sessions.arrive(
+        before = seat(unit, room_id, session_id)
+        after = sessions.arrive(
             arrival,
             before,
             room_id=room_id,
             session_id=session_id,
             taken=_names_of_others(unit, room_id, arrival),
             now=now,
+            process=process,
+            tick=clock.tick(),
         )
-        if seat is not before:
-            unit.change(_OPEN if before is None else _CHANGE, local_rows.seat_facts(seat))
+        if after is not before:
+            unit.change(_OPEN if before is None else _CHANGE, local_rows.seat_facts(after))
             if arrival.ends_earlier_sessions:
-                _end_others(unit, seat.session, now)
-        return seat.connection(arrival.token)
+                _end_others(unit, after.session, now)
+        return after.connection(arrival.token)
 
     return store.write(connect)
 
@@ -117,9 +124,9 @@ def disconnect(store: LocalStore, room_id: RoomId, fence: Fence, clock: Clock) -
 
     def disconnect(unit: Unit) -> Session:
         _check_there(unit, room_id)
-        seat = sessions.ended(admitted(unit, room_id, fence), now=clock.now())
-        unit.change(_CHANGE, local_rows.seat_facts(seat))
-        return seat.session
+        after = sessions.ended(admitted(unit, room_id, fence), now=clock.now())
+        unit.change(_CHANGE, local_rows.seat_facts(after))
+        return after.session
 
     return store.write(disconnect)
 
@@ -130,11 +137,11 @@ def admitted(unit: Unit, room_id: RoomId, fence: Fence) -> Seat:
     Raises:
         ConnectionLost: it admits to none.
     """
-    seat = _seat(unit, room_id, fence.session_id)
-    standing, worker = (seat.standing, seat.session.instance_id) if seat else (None, None)
+    found = seat(unit, room_id, fence.session_id)
+    standing, worker = (found.standing, found.session.instance_id) if found else (None, None)
     fencing.admit(fence, standing, worker=worker, room_id=room_id)
-    assert seat is not None  # noqa: S101  # nobody is admitted to no seat
-    return seat
+    assert found is not None  # noqa: S101  # nobody is admitted to no seat
+    return found
 
 
 def _check_there(unit: Unit, room_id: RoomId) -> None:
@@ -168,7 +175,8 @@ def _session_id(unit: Unit, room_id: RoomId, arrival: Arrival, ids: Ids) -> Sess
     return SessionId(known[0] if known else f"local_{ids.uuid()}")
 
 
-def _seat(unit: Unit, room_id: RoomId, session_id: SessionId) -> Seat | None:
+def seat(unit: Unit, room_id: RoomId, session_id: SessionId) -> Seat | None:
+    """Return the seat of that session, ended or not."""
     row = unit.row(_SEAT, room_id=str(room_id), session_id=str(session_id))
     return None if row is None else SeatRow._make(row).seat(room_id)
 

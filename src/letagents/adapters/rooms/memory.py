@@ -1,13 +1,16 @@
 """Rooms in this process's memory: for tests, and for those who embed us and keep nothing."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 import attrs
 
 from letagents.adapters.rooms import hearing
 from letagents.adapters.rooms.bells import Bells
+from letagents.adapters.rooms.book import SPEAKER, Book, Processes, UnknownProcesses
+from letagents.adapters.rooms.memory_book import MemoryBook, Things
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.domain import fencing, messages, rooms, sessions
 from letagents.domain.fencing import Fence
@@ -32,6 +35,8 @@ from letagents.domain.sessions import Arrival, Connection, Seat, Session, Sessio
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
 
+T = TypeVar("T")
+
 
 @attrs.define
 class _Kept:
@@ -42,6 +47,7 @@ class _Kept:
     seats: dict[SessionId, Seat] = attrs.field(factory=dict)
     said: list[Message] = attrs.field(factory=list)
     made: dict[tuple[str, str], Made] = attrs.field(factory=dict)
+    things: Things = attrs.field(factory=dict)
 
     def admitted(self, fence: Fence) -> Seat:
         seat = self.seats.get(fence.session_id)
@@ -89,6 +95,13 @@ class _Kept:
             thread_root=MessageId(where.root) if where.root else message_id,
             reply_to=self._quote(where.reply_to),
         )
+
+    def said_by_the_room(self, message: Message, key: str, *, now: datetime) -> Message:
+        place = Place(None, None)
+        self.said.append(message)
+        self.made[SPEAKER, key] = Made(message.id.number, message.text, place)
+        self.active_at = now
+        return message
 
     def _quote(self, number: int | None) -> Quote | None:
         quoted = self.numbered(number or 0)
@@ -145,6 +158,7 @@ class MemoryRooms:
 
     _ids: Ids = attrs.field(factory=SystemIds)
     _clock: Clock = attrs.field(factory=SystemClock)
+    _processes: Processes = attrs.field(factory=UnknownProcesses)
     _kept: dict[RoomId, _Kept] = attrs.field(factory=dict)
     _bells: Bells = attrs.field(factory=Bells)
 
@@ -179,6 +193,8 @@ class MemoryRooms:
             session_id=session_id,
             taken=kept.names_of_others(arrival.agent_key),
             now=now,
+            process=self._processes.own,
+            tick=self._clock.tick(),
         )
         kept.seats[session_id] = seat
         if seat is not before and arrival.ends_earlier_sessions:
@@ -235,6 +251,60 @@ class MemoryRooms:
     async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
         """Return one message, or None."""
         return self._at(room_id).numbered(message_id.number)
+
+    async def change(
+        self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None = None
+    ) -> T:
+        """Return what `work` returns once what it put down is kept; waiters look again."""
+        book = self._book(room_id, fence)
+        done = work(book)
+        book.keep()
+        self._bells.ring(room_id)
+        return done
+
+    async def look(
+        self, room_id: RoomId, work: Callable[[Book], T], viewer: Fence | None = None
+    ) -> T:
+        """Return what `work` finds in the room."""
+        return work(self._book(room_id, viewer))
+
+    def _book(self, room_id: RoomId, fence: Fence | None) -> MemoryBook:
+        kept = self._at(room_id)
+        caller = kept.admitted(fence).session if fence else None
+        now, tick = self._clock.now(), self._clock.tick()
+
+        def say(
+            text: str, key: str, source: str, prompt_kind: str | None, by: SessionId | None
+        ) -> Message:
+            if (before := kept.made.get((SPEAKER, key))) is not None:
+                return kept.said[before.number - 1]
+            message_id = MessageId(messages.next_number(len(kept.said)))
+            said = Message(
+                room_id=room_id,
+                id=message_id,
+                sender=SPEAKER,
+                agent_key=None,
+                session_id=by,
+                text=text,
+                source=source,
+                said_at=now,
+                thread_root=message_id,
+                prompt_kind=prompt_kind,
+            )
+            return kept.said_by_the_room(said, key, now=now)
+
+        return MemoryBook(
+            room_id,
+            caller,
+            now,
+            tick,
+            self._ids,
+            kept.things,
+            kept.seats,
+            self._processes,
+            kept.numbered,
+            say,
+        )
 
     def _make(self, room_id: RoomId, *, code: str | None = None) -> Room:
         now = self._clock.now()

@@ -9,7 +9,9 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
+    Float,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
@@ -17,6 +19,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    and_,
 )
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -63,6 +66,9 @@ SESSIONS = Table(
     Column("ended_at", BigInteger),
     Column("generation", Integer, nullable=False),
     Column("token_digest", Text, nullable=False),
+    Column("process", Text),
+    Column("seen_boot", Text),
+    Column("seen_seconds", Float),
     sqlite_with_rowid=False,
 )
 
@@ -113,6 +119,51 @@ Index(
     MESSAGES.c.agent_key,
     sqlite_where=_IN_THREAD,
     postgresql_where=_IN_THREAD,
+)
+
+THINGS = Table(
+    "things",
+    METADATA,
+    Column("room_id", Text, ForeignKey("rooms.room_id"), primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("number", Integer, nullable=False),
+    Column("state", Text),
+    Column("is_open", Boolean, nullable=False),
+    Column("about", Text),
+    Column("by", Text),
+    Column("also", Text),
+    Column("value", Text, nullable=False),
+)
+"""Whatever rooms keep besides sessions and messages, with the facts by which it is found."""
+
+for _fact in ("number", "state", "about", "by", "also"):
+    _given = THINGS.c[_fact].is_not(None)
+    Index(
+        f"things_by_{_fact}",
+        THINGS.c.room_id,
+        THINGS.c.kind,
+        THINGS.c[_fact],
+        *([] if _fact == "number" else [THINGS.c.number]),
+        sqlite_where=None if _fact == "number" else _given,
+        postgresql_where=None if _fact == "number" else _given,
+    )
+Index(
+    "things_open",
+    THINGS.c.room_id,
+    THINGS.c.kind,
+    THINGS.c.number,
+    sqlite_where=THINGS.c.is_open,
+    postgresql_where=THINGS.c.is_open,
+)
+_WORKED_ON = and_(THINGS.c.kind == "work_lease", THINGS.c.is_open)
+Index(
+    "things_one_work_lease",
+    THINGS.c.room_id,
+    THINGS.c.about,
+    unique=True,
+    sqlite_where=_WORKED_ON,
+    postgresql_where=_WORKED_ON,
 )
 
 

@@ -1,0 +1,202 @@
+"""What a room keeps besides its messages, as the verbs that are written once see it.
+
+A *book* is one room within one transaction. Verbs are given a book, ask the rules of the domain,
+and put down what was decided; so every adapter that can hand out books has all verbs, and what a
+verb did is kept whole or not at all. Refuse before the first `put`, and nothing has to be undone.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Generic, Protocol, TypeVar
+
+import attrs
+
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import RoomId, SessionId
+from letagents.domain.messages import Message
+from letagents.domain.sessions import Session
+from letagents.domain.ticks import Tick
+from letagents.ports.ids import Ids
+
+V = TypeVar("V")
+T = TypeVar("T")
+
+SYSTEM = "system"
+"""The source of what a room says itself."""
+SPEAKER = "letagents"
+"""Who says it."""
+
+
+def _nothing(_value: object) -> None:
+    return None
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Kind(Generic[V]):
+    """One kind of thing that rooms keep, and the facts by which its things are found.
+
+    `key` is a thing's own name within its room, `number` its place in the order of its kind. `of`
+    is an attrs class, of which plain fields, enums, moments, names, lists and further attrs classes
+    can be kept.
+    """
+
+    name: str
+    of: type[V]
+    key: Callable[[V], str]
+    number: Callable[[V], int]
+    state: Callable[[V], str | None] = _nothing
+    is_open: Callable[[V], bool] = lambda _value: True
+    about: Callable[[V], str | None] = _nothing
+    by: Callable[[V], str | None] = _nothing
+    also: Callable[[V], str | None] = _nothing
+
+
+@attrs.frozen(kw_only=True)
+class Where:
+    """Which things of a kind are asked for: all facts that are given have to fit.
+
+    They come in the order of their numbers, or the newest first; `after` and `before` are numbers.
+    """
+
+    state: str | None = None
+    is_open: bool | None = None
+    about: str | None = None
+    by: str | None = None
+    also: str | None = None
+    after: int | None = None
+    before: int | None = None
+    newest_first: bool = False
+    limit: int = 500
+
+
+EVERYTHING = Where()
+
+
+class Book(Protocol):
+    """One room within one transaction."""
+
+    @property
+    def room_id(self) -> RoomId:
+        """Which room."""
+        ...
+
+    @property
+    def caller(self) -> Session | None:
+        """Whom the fence admitted; None where the room itself, or its owner, acts."""
+        ...
+
+    @property
+    def now(self) -> datetime:
+        """The moment of the transaction, for people."""
+        ...
+
+    @property
+    def tick(self) -> Tick:
+        """The same on the steady clock, for spans."""
+        ...
+
+    @property
+    def ids(self) -> Ids:
+        """New names."""
+        ...
+
+    def get(self, kind: Kind[V], key: str) -> V | None:
+        """Return the thing of that name."""
+        ...
+
+    def find(self, kind: Kind[V], where: Where = EVERYTHING) -> list[V]:
+        """Return the things that fit, at most `where.limit`."""
+        ...
+
+    def count(self, kind: Kind[V], where: Where = EVERYTHING) -> int:
+        """Return how many things fit, whatever the limit."""
+        ...
+
+    def next_number(self, kind: Kind[V]) -> int:
+        """Return the number for a new thing: one more than the highest."""
+        ...
+
+    def put(self, kind: Kind[V], value: V) -> None:
+        """Keep `value`, in place of the thing of its name if there is one."""
+        ...
+
+    def session(self, session_id: SessionId) -> Session | None:
+        """Return a session of the room, ended or not."""
+        ...
+
+    def sessions(self) -> list[Session]:
+        """Return the sessions that have not ended, oldest first."""
+        ...
+
+    def is_alive(self, process: str | None) -> bool | None:
+        """Whether the process of a session is there; None where that cannot be known."""
+        ...
+
+    def message(self, number: int) -> Message | None:
+        """Return the message of that number."""
+        ...
+
+    def say(
+        self,
+        text: str,
+        *,
+        key: str,
+        source: str = SYSTEM,
+        prompt_kind: str | None = None,
+        session_id: SessionId | None = None,
+    ) -> Message:
+        """Let the room itself say `text`; a `key` that was used before says nothing again.
+
+        `session_id` is the session whose act is reported, if it is one's.
+        """
+        ...
+
+
+class Keeping(Protocol):
+    """Hands out books."""
+
+    async def change(
+        self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None = None
+    ) -> T:
+        """Return what `work` returns once what it put down is kept; nothing is if it raises.
+
+        Waiters look again afterwards. `work` may run more than once, and in another thread.
+
+        Raises:
+            UnknownRoom: the room is not there.
+            ConnectionLost: `fence` does not admit.
+            RoomsUnavailable, OutcomeUnknown: as for any verb of RoomTransport (R10).
+        """
+        ...
+
+    async def look(
+        self, room_id: RoomId, work: Callable[[Book], T], viewer: Fence | None = None
+    ) -> T:
+        """Return what `work` finds in one state of the room; it may put nothing.
+
+        Raises: as `change`, but for OutcomeUnknown.
+        """
+        ...
+
+
+class Processes(Protocol):
+    """Knows which processes of this machine are there."""
+
+    @property
+    def own(self) -> str | None:
+        """The name of this process, under which others find it; None where it has none."""
+        ...
+
+    def is_alive(self, process: str) -> bool | None:
+        """Whether that process is there; None where that cannot be known."""
+        ...
+
+
+class UnknownProcesses:
+    """Knows of no process."""
+
+    own: str | None = None
+
+    def is_alive(self, _process: str) -> bool | None:
+        """Say that it is not known."""
+        return None

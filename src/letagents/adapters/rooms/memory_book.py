@@ -1,0 +1,115 @@
+"""The book of a room in this process's memory: what is put down is kept all at once at the end."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, TypeVar
+
+import attrs
+
+from letagents.adapters.rooms.book import EVERYTHING, SYSTEM, Kind, Processes, Where
+from letagents.domain.ids import RoomId, SessionId
+from letagents.domain.messages import Message
+from letagents.domain.sessions import Seat, Session
+from letagents.domain.ticks import Tick
+from letagents.ports.ids import Ids
+
+V = TypeVar("V")
+
+Things = dict[str, dict[str, Any]]
+"""What a room keeps, by kind and name."""
+Say = Callable[[str, str, str, str | None, SessionId | None], Message]
+
+
+@attrs.define(eq=False)
+class MemoryBook:
+    """One room within one change of it. `_say` is done at once: nothing refuses after saying."""
+
+    room_id: RoomId
+    caller: Session | None
+    now: datetime
+    tick: Tick
+    ids: Ids
+    _things: Things
+    _seats: Mapping[SessionId, Seat]
+    _processes: Processes
+    _numbered: Callable[[int], Message | None]
+    _say: Say
+    _put: Things = attrs.field(factory=dict)
+
+    def get(self, kind: Kind[V], key: str) -> V | None:
+        """Return the thing of that name."""
+        found: V | None = self._all(kind).get(key)
+        return found
+
+    def find(self, kind: Kind[V], where: Where = EVERYTHING) -> list[V]:
+        """Return the things that fit."""
+        return self._fitting(kind, where)[: where.limit]
+
+    def count(self, kind: Kind[V], where: Where = EVERYTHING) -> int:
+        """Return how many things fit."""
+        return len(self._fitting(kind, where))
+
+    def next_number(self, kind: Kind[V]) -> int:
+        """Return one more than the highest number."""
+        return max(map(kind.number, self._all(kind).values()), default=0) + 1
+
+    def put(self, kind: Kind[V], value: V) -> None:
+        """Keep `value` when the change is done."""
+        self._put.setdefault(kind.name, {})[kind.key(value)] = value
+
+    def keep(self) -> None:
+        """Keep what was put down."""
+        for kind, things in self._put.items():
+            self._things.setdefault(kind, {}).update(things)
+
+    def session(self, session_id: SessionId) -> Session | None:
+        """Return a session of the room."""
+        seat = self._seats.get(session_id)
+        return None if seat is None else seat.session
+
+    def sessions(self) -> list[Session]:
+        """Return the sessions that have not ended."""
+        live = [seat.session for seat in self._seats.values() if seat.is_live]
+        return sorted(live, key=lambda one: (one.created_at, str(one.session_id)))
+
+    def is_alive(self, process: str | None) -> bool | None:
+        """Whether that process is there."""
+        return None if process is None else self._processes.is_alive(process)
+
+    def message(self, number: int) -> Message | None:
+        """Return the message of that number."""
+        return self._numbered(number)
+
+    def say(
+        self,
+        text: str,
+        *,
+        key: str,
+        source: str = SYSTEM,
+        prompt_kind: str | None = None,
+        session_id: SessionId | None = None,
+    ) -> Message:
+        """Let the room itself say `text`, once for each key."""
+        return self._say(text, key, source, prompt_kind, session_id)
+
+    def _all(self, kind: Kind[V]) -> dict[str, V]:
+        return {**self._things.get(kind.name, {}), **self._put.get(kind.name, {})}
+
+    def _fitting(self, kind: Kind[V], where: Where) -> list[V]:
+        fitting = [one for one in self._all(kind).values() if _fits(kind, one, where)]
+        return sorted(fitting, key=kind.number, reverse=where.newest_first)
+
+
+def _fits(kind: Kind[V], value: V, where: Where) -> bool:
+    facts = ("state", "is_open", "about", "by", "also")
+    asked = {name: getattr(where, name) for name in facts}
+    number = kind.number(value)
+    return (
+        (where.after is None or number > where.after)
+        and (where.before is None or number < where.before)
+        and all(
+            getattr(kind, name)(value) == wanted
+            for name, wanted in asked.items()
+            if wanted is not None
+        )
+    )

@@ -1,0 +1,168 @@
+"""Every adapter of rooms hands out books that keep what is put down."""
+
+from collections.abc import AsyncIterator
+from enum import Enum
+from pathlib import Path
+
+import attrs
+import pytest
+
+from letagents.adapters.nudges.none import NoNudges
+from letagents.adapters.rooms.book import Book, Keeping, Kind, Where
+from letagents.adapters.rooms.local import LocalRooms
+from letagents.adapters.rooms.memory import MemoryRooms
+from letagents.domain.errors import ConnectionReplaced, UnknownRoom
+from letagents.domain.ids import RoomId, SessionId
+from letagents.domain.messages import Latest
+from letagents.testing.contracts.room_callers import ADA, ROOM, arrival
+from letagents.testing.determinism import CountingIds, ManualClock
+
+pytestmark = pytest.mark.anyio
+
+
+class Colour(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@attrs.frozen
+class Note:
+    number: int
+    colour: Colour
+    on: str | None = None
+    words: tuple[str, ...] = ()
+
+
+NOTES = Kind(
+    name="note",
+    of=Note,
+    key=lambda one: f"note_{one.number}",
+    number=lambda one: one.number,
+    state=lambda one: one.colour.value,
+    is_open=lambda one: one.colour is Colour.RED,
+    about=lambda one: one.on,
+)
+
+
+def numbers(notes: list[Note]) -> list[int]:
+    return [one.number for one in notes]
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture(params=["memory", "local"])
+async def rooms(
+    request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock
+) -> AsyncIterator[MemoryRooms | LocalRooms]:
+    if request.param == "memory":
+        memory = MemoryRooms(CountingIds(), clock)
+        await memory.join(ROOM)
+        yield memory
+        return
+    local = LocalRooms(tmp_path / "rooms.db", CountingIds(), clock, NoNudges())
+    await local.join(ROOM)
+    yield local
+    await local.aclose()
+
+
+async def test_what_is_put_down_is_found_by_its_facts(rooms: Keeping) -> None:
+    made = [
+        Note(1, Colour.RED, "task_1", ("a", "b")),
+        Note(2, Colour.BLUE, "task_1"),
+        Note(3, Colour.RED),
+        Note(4, Colour.RED, "task_2"),
+    ]
+
+    def put(book: Book) -> None:
+        for one in made:
+            assert book.next_number(NOTES) == one.number
+            book.put(NOTES, one)
+
+    await rooms.change(ROOM, put)
+
+    async def find(where: Where) -> list[int]:
+        return numbers(await rooms.look(ROOM, lambda book: book.find(NOTES, where)))
+
+    assert await rooms.look(ROOM, lambda book: book.find(NOTES)) == made
+    assert await rooms.look(ROOM, lambda book: book.get(NOTES, "note_1")) == made[0]
+    assert await rooms.look(ROOM, lambda book: book.get(NOTES, "note_9")) is None
+    assert await find(Where(state="blue")) == [2]
+    assert await find(Where(is_open=True)) == [1, 3, 4]
+    assert await find(Where(is_open=False)) == [2]
+    assert await find(Where(about="task_1", is_open=True)) == [1]
+    assert await find(Where(after=1, before=4)) == [2, 3]
+    assert await find(Where(newest_first=True, limit=2)) == [4, 3]
+    assert await rooms.look(ROOM, lambda book: book.count(NOTES, Where(is_open=True, limit=1))) == 3
+
+
+async def test_what_is_put_again_takes_the_place_of_what_was(rooms: Keeping) -> None:
+    await rooms.change(ROOM, lambda book: book.put(NOTES, Note(1, Colour.RED)))
+    await rooms.change(ROOM, lambda book: book.put(NOTES, Note(1, Colour.BLUE)))
+
+    assert await rooms.look(ROOM, lambda book: book.find(NOTES)) == [Note(1, Colour.BLUE)]
+    assert await rooms.look(ROOM, lambda book: book.count(NOTES, Where(is_open=True))) == 0
+
+
+async def test_a_change_that_is_refused_keeps_nothing(rooms: Keeping) -> None:
+    def refused(book: Book) -> None:
+        book.put(NOTES, Note(1, Colour.RED))
+        raise UnknownRoom("No.", remedy="None.")
+
+    with pytest.raises(UnknownRoom):
+        await rooms.change(ROOM, refused)
+
+    assert await rooms.look(ROOM, lambda book: book.find(NOTES)) == []
+
+
+async def test_a_room_that_is_not_there_has_no_book(rooms: Keeping) -> None:
+    with pytest.raises(UnknownRoom):
+        await rooms.look(RoomId("elsewhere"), lambda book: book.now)
+
+
+async def test_only_the_newest_connection_is_handed_the_book(
+    rooms: MemoryRooms | LocalRooms,
+) -> None:
+    before = await rooms.connect(ROOM, arrival(ADA, 1))
+    after = await rooms.connect(ROOM, arrival(ADA, 2, after=before))
+
+    assert await rooms.change(ROOM, lambda book: book.caller, after.fence) == after.session
+    with pytest.raises(ConnectionReplaced):
+        await rooms.change(ROOM, lambda book: book.caller, before.fence)
+    with pytest.raises(ConnectionReplaced):
+        await rooms.look(ROOM, lambda book: book.caller, before.fence)
+
+
+async def test_the_room_says_a_thing_once(rooms: MemoryRooms | LocalRooms) -> None:
+    ada = await rooms.connect(ROOM, arrival(ADA, 1))
+    by = ada.session.session_id
+
+    def say(book: Book) -> None:
+        book.say("task_1 is done", key="task_1:done", session_id=by)
+        book.say("task_1 is done", key="task_1:done", session_id=by)
+
+    await rooms.change(ROOM, say)
+    await rooms.change(ROOM, say)
+
+    (said,) = (await rooms.read(ROOM, Latest(10))).messages
+    assert (said.sender, said.source, said.agent_key, said.session_id) == (
+        "letagents",
+        "system",
+        None,
+        by,
+    )
+    assert await rooms.look(ROOM, lambda book: book.message(1)) == said
+
+
+async def test_a_book_knows_who_is_there(rooms: MemoryRooms | LocalRooms) -> None:
+    ada = await rooms.connect(ROOM, arrival(ADA, 1))
+    await rooms.disconnect(ROOM, ada.fence)
+
+    ended = await rooms.look(ROOM, lambda book: book.session(ada.session.session_id))
+    assert ended is not None
+    assert ended.ended_at is not None
+    assert await rooms.look(ROOM, lambda book: book.sessions()) == []
+    assert await rooms.look(ROOM, lambda book: book.session(SessionId("nobody"))) is None
+    assert await rooms.look(ROOM, lambda book: book.is_alive(None)) is None
