@@ -12,6 +12,7 @@ import attrs
 
 from letagents.domain.errors import SettingsInvalid
 from letagents.domain.identity import Hints
+from letagents.domain.surfaces import Caller, Profile, Toolset
 
 T = TypeVar("T")
 
@@ -21,7 +22,7 @@ LEASE_TERM = timedelta(minutes=15)
 
 _FILE_KEYS = (
     "state", "state_path", "rooms_db", "lease_term", "api_url", "log", "log_level", "poll_max_ms",
-    "chat_storage", "agent_name", "agent_display_name", "agent_ide", "agent_owner_label",
+    "chat_storage", "agent_name", "agent_display_name", "agent_ide", "agent_owner_label", "toolset",
 )  # fmt: skip
 _STORAGE_KEYS = (
     "CODEX_THREAD_ID",
@@ -29,6 +30,11 @@ _STORAGE_KEYS = (
     "CLAUDECODE_SESSION_ID",
     "MCP_SESSION_ID",
 )
+_COORDINATES = tuple(
+    f"LETAGENTS_SUPERVISOR_{name}"
+    for name in ("ENTRY_ID", "DAEMON_SOCKET", "WORK_ATTEMPT_ID", "EXECUTION_GENERATION_ID")
+)
+"""Where a supervised process finds its supervisor: all of them are set, or none."""
 _CODEX = ("CODEX_THREAD_ID", "CODEX_SHELL", "CODEX_CI", "CODEX_INTERNAL_ORIGINATOR_OVERRIDE")
 
 
@@ -50,6 +56,7 @@ class Settings:
     log_level: str = "info"
     poll_cap: timedelta = POLL_CAP
     hints: Hints = attrs.field(factory=Hints)
+    caller: Caller = attrs.field(factory=Caller)
 
     @state_path.default
     def _state_in_home(self) -> Path:
@@ -92,7 +99,8 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
         "poll_cap": source.parsed("poll_max_ms", _poll_cap),
     }
     chosen = {name: value for name, value in given.items() if value is not None}
-    return Settings(home=home, hints=_hints(source), **chosen)
+    caller = _caller(source, chosen.get("api_url"))
+    return Settings(home=home, hints=_hints(source), caller=caller, **chosen)
 
 
 @attrs.frozen
@@ -200,6 +208,34 @@ def _poll_cap(text: str) -> timedelta | None:
     if milliseconds < 1000:
         return None
     return min(timedelta(milliseconds=milliseconds), POLL_CAP_LARGEST)
+
+
+def _caller(source: _Source, api_url: str | None) -> Caller:
+    """Return what the environment says of this process. (Source: mcp-tools 2.1, 4.)
+
+    Of credentials only whether they are there is kept.
+    """
+    _check_coordinates(source.environ)
+    profile = source.choice("execution_profile", tuple(one.value for one in Profile))
+    toolset = source.choice("toolset", tuple(one.value for one in Toolset))
+    return Caller(
+        profile=Profile(profile) if profile else Profile.AUTONOMOUS_MCP_WORKER,
+        bounded=source.text("supervised_bounded_turns") == "1",
+        provider=source.text("supervisor_provider"),
+        has_bearer=source.text("agent_session_bearer") is not None,
+        has_owner_token=source.text("token") is not None,
+        api_url=api_url,
+        toolset=Toolset(toolset) if toolset else Toolset.FULL,
+    )
+
+
+def _check_coordinates(environ: Mapping[str, str]) -> None:
+    missing = [name for name in _COORDINATES if not environ.get(name, "").strip()]
+    if missing and len(missing) < len(_COORDINATES):
+        raise SettingsInvalid(
+            f"{missing[0]} is not set, and other coordinates of a supervisor are.",
+            remedy=f"Set all of {', '.join(_COORDINATES)}, or none.",
+        )
 
 
 def _hints(source: _Source) -> Hints:

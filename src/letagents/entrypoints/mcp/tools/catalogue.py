@@ -1,15 +1,33 @@
-"""All tools, in the order in which they are listed. (Source: mcp-tools 3.)"""
+"""All tools that there are, in the order in which they are listed. (Source: mcp-tools 3.)
+
+Who is offered which of them: domain/surfaces.py, where a new tool needs its line too.
+"""
 
 from letagents.entrypoints.mcp.tool import Tool
 from letagents.entrypoints.mcp.tools import messages, rooms, workers
 from letagents.entrypoints.mcp.visit import Visit
 
 TOOLS: tuple[Tool[Visit], ...] = (
+    # 1 entering rooms
     *rooms.JOINING,
+    # 2 sessions of agents
     *workers.SESSIONS,
+    # 3 where one is
     *rooms.INSPECTION,
+    # 4 what a room knows
+    # 5 wake rules
+    # 6 status and reasoning
     *messages.STATUS,
+    # 7 workspace capture
+    # 8 tasks, then claimed paths
+    # 9 setting a repository up
+    # 10 messages, then search
     *messages.MESSAGES,
+    # 11 and 12 a supervised turn
+    # 13 onboarding
     *workers.NAMING,
+    # 14 coming back
     *rooms.RESUMING,
+    # 15 is not used
+    # 16 a repository's visibility
 )

@@ -1,0 +1,116 @@
+"""Whose credentials a process acts with, and what it may not do then. (Source: mcp-tools 4.)
+
+U7   Bounded turns and the profile supervised_room_turn go together; either alone is invalid.
+U8   A process under a supervisor refuses credentials of its own.
+U9   Who acts with a worker's or a supervisor's credentials names its server; over HTTPS, or here.
+U10  A worker's bearer and an owner's token are never used together.
+U11  A tool for owners is refused to everybody else, and waiting in a bounded turn, before any act.
+"""
+
+import enum
+import re
+
+import attrs
+
+from letagents.domain.surfaces import BY_NAME, Caller, Profile
+
+
+class Mode(enum.Enum):
+    """Whose credentials a process acts with."""
+
+    OWNER = "owner"
+    WORKER = "worker"
+    SUPERVISED = "supervised"
+
+
+@attrs.frozen
+class Invalid:
+    """Why a process may not act as it is set up. `reason` and `remedy` are whole sentences."""
+
+    reason: str
+    remedy: str
+
+
+_PROFILE, _BOUNDED = "LETAGENTS_EXECUTION_PROFILE", "LETAGENTS_SUPERVISED_BOUNDED_TURNS"
+_BEARER, _TOKEN, _API = "LETAGENTS_AGENT_SESSION_BEARER", "LETAGENTS_TOKEN", "LETAGENTS_API_URL"
+
+
+def mode(caller: Caller) -> Mode | Invalid:
+    """Decide whose credentials `caller` acts with."""
+    bounded, polls = caller.bounded, caller.profile is Profile.SUPERVISED_MCP_POLLING
+    if bounded != (caller.profile is Profile.SUPERVISED_ROOM_TURN):
+        return Invalid(
+            f"{_BOUNDED}=1 and {_PROFILE}=supervised_room_turn go together; only one of them is "
+            "set.",
+            f"Set both, or neither, and start again; without both, leave {_BOUNDED} out.",
+        )
+    if polls and (caller.has_bearer or caller.has_owner_token):
+        return Invalid(
+            f"Custodial polling refuses environment credentials: {_BEARER} or {_TOKEN} is set.",
+            "Unset both; the supervisor lends a credential for each request.",
+        )
+    if not (caller.has_bearer or bounded or polls):
+        return Mode.OWNER
+    if caller.has_bearer and bounded:
+        return Invalid(
+            f"A bounded turn borrows its credentials from its supervisor; {_BEARER} is set.",
+            f"Unset {_BEARER}.",
+        )
+    return _at_a_server(caller)
+
+
+def _at_a_server(caller: Caller) -> Mode | Invalid:
+    if caller.bounded and caller.is_in_local_turn:
+        return Mode.SUPERVISED
+    if (wrong := _wrong_address(caller.api_url)) is not None:
+        return wrong
+    if caller.has_bearer and caller.has_owner_token:
+        return Invalid(
+            f"{_BEARER} and {_TOKEN} are both set, and a worker never acts as its owner.",
+            f"Remove the owner token: unset {_TOKEN}.",
+        )
+    return Mode.WORKER if caller.has_bearer else Mode.SUPERVISED
+
+
+_ADDRESS = re.compile(
+    r"(?P<scheme>https?)://(?P<host>\[[0-9a-fA-F:.]+\]|[^\s/?#@:\[\]]+)(?::\d{1,5})?(?:[/?#]\S*)?",
+    re.IGNORECASE,
+)
+_HERE = {"localhost", "127.0.0.1", "[::1]"}
+
+
+def _wrong_address(url: str | None) -> Invalid | None:
+    remedy = f"Set {_API} to the server's address, such as https://rooms.example."
+    if not url:
+        return Invalid(f"{_API} is not set, and this mode needs a server.", remedy)
+    address = _ADDRESS.fullmatch(url)
+    if address is None:
+        return Invalid(f"{_API} is not an http or https address that can be used here.", remedy)
+    if address["scheme"].lower() == "http" and address["host"].lower() not in _HERE:
+        return Invalid(f"{_API} names another machine without HTTPS: HTTPS is required.", remedy)
+    return None
+
+
+@attrs.frozen
+class Refusal:
+    """Why a tool is not for this process: a code and a sentence, given as a plain result."""
+
+    error: str
+    message: str
+
+
+def refusal(name: str, *, mode: Mode, bounded: bool = False) -> Refusal | None:
+    """Return why the tool `name` is refused to a process of that mode, or None if it is not."""
+    if name == "wait_for_messages" and bounded:
+        return Refusal(
+            "supervised_bounded_delivery",
+            f"{name} is not available during a bounded turn: the desktop daemon owns delivery.",
+        )
+    offer = BY_NAME.get(name)
+    if offer is None or offer.owners is None or mode is Mode.OWNER:
+        return None
+    if mode is Mode.WORKER:
+        why, error = f"while {_BEARER} is configured", "worker_bearer_mode"
+    else:
+        why, error = "during a daemon-supervised bounded turn", "supervised_bounded_mode"
+    return Refusal(error, f"{offer.owners}, {name}, is disabled {why}.")

@@ -1,0 +1,84 @@
+"""What one process offers: the catalogue as its profile has it, and what it refuses.
+
+Rooms on a server and supervisors are not part of this version: a supervised process lists its
+tools, and each call says so.
+"""
+
+import attrs
+
+from letagents.domain.errors import NotAvailable
+from letagents.domain.modes import Mode, Refusal, refusal
+from letagents.domain.surfaces import Caller, Profile, offered, reads
+from letagents.entrypoints.mcp.tool import Progress, Run, Tool
+from letagents.entrypoints.mcp.tools import schemas
+from letagents.entrypoints.mcp.tools.arguments import Arguments
+from letagents.entrypoints.mcp.tools.catalogue import TOOLS
+from letagents.entrypoints.mcp.visit import Visit
+
+Plain = dict[str, object]
+
+_BY_NAME = {tool.name: tool for tool in TOOLS}
+_REFUSED = schemas.result(
+    {"success": schemas.BOOLEAN, "error": schemas.STRING, "message": schemas.STRING}
+)
+
+
+def tools_of(caller: Caller, mode: Mode = Mode.OWNER) -> tuple[Tool[Visit], ...]:
+    """Return the tools that a process lists, in order; those that it refuses say so when called."""
+    tools = (_BY_NAME[name] for name in offered(caller) if name in _BY_NAME)
+    return tuple(_as_seen(tool, caller, mode) for tool in tools)
+
+
+def _as_seen(tool: Tool[Visit], caller: Caller, mode: Mode) -> Tool[Visit]:
+    if (refused := refusal(tool.name, mode=mode, bounded=caller.bounded)) is not None:
+        return attrs.evolve(tool, run=_refusing(refused), result=_REFUSED)
+    if mode is Mode.SUPERVISED:
+        return attrs.evolve(tool, run=_no_supervisor, read_only=reads(tool.name))
+    return tool
+
+
+def _refusing(refused: Refusal) -> Run[Visit]:
+    async def run(_visit: Visit, _arguments: Arguments, _progress: Progress) -> Plain:
+        return {"success": False, "error": refused.error, "message": refused.message}
+
+    return run
+
+
+async def _no_supervisor(_visit: Visit, _arguments: Arguments, _progress: Progress) -> Plain:
+    raise NotAvailable(
+        "This process is set up to be supervised, and this version of letagents has no supervisor.",
+        remedy="Tell your user: without LETAGENTS_EXECUTION_PROFILE the same tools work in this "
+        "machine's rooms.",
+    )
+
+
+def readiness(caller: Caller) -> Plain:
+    """Return what a supervisor is told of a process that has started. (Source: mcp-tools 15.)"""
+    return {
+        "format": 1,
+        "profile": caller.profile.value,
+        "provider": caller.provider,
+        "tools": _names(caller),
+    }
+
+
+def contract(api_url: str | None) -> Plain:
+    """Return what supervisors can rely on in this version. (Source: mcp-tools 15.)"""
+    polling = Caller(profile=Profile.SUPERVISED_MCP_POLLING, provider="codex", api_url=api_url)
+    turn = Caller(
+        profile=Profile.SUPERVISED_ROOM_TURN, bounded=True, provider="cursor", api_url=api_url
+    )
+    return {
+        "format": 1,
+        "profiles": {
+            "supervised_mcp_polling": {
+                "contract": "custodial_polling_v1",
+                "tools": _names(polling),
+            },
+            "cursor_supervised_room_turn": {"tools": _names(turn)},
+        },
+    }
+
+
+def _names(caller: Caller) -> list[str]:
+    return sorted(tool.name for tool in tools_of(caller))
