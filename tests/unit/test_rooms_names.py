@@ -31,7 +31,7 @@ def test_what_is_no_invite_code_is_refused_as_one(text: str) -> None:
 def test_a_repository_is_lower_cased_and_other_names_are_not() -> None:
     assert rooms.canonical("GitHub.com/Ada/Engine") == RoomId("github.com/ada/engine")
     assert rooms.canonical("gitlab.com/Ada/Engine") == RoomId("gitlab.com/Ada/Engine")
-    assert rooms.canonical("github.com/Ada/Engine/more") == RoomId("github.com/Ada/Engine/more")
+    assert rooms.canonical("github.com/Ada/Engine/more") == RoomId("github.com/ada/engine/more")
     assert rooms.canonical(" Workshop ") == RoomId("Workshop")
 
 

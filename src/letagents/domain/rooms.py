@@ -1,7 +1,7 @@
 """Rooms and their canonical names. (Source: mcp-tools 5.)
 
 K1  An invite code is groups of four letters or digits, at least two, and is upper-cased.
-K2  A repository room `github.com/owner/repo` is lower-cased; any other name keeps its case.
+K2  A repository room is spelled as its remote is (G3, G5); any other name keeps its case.
 K3  A name is trimmed, and a blank, too long or unprintable one is refused.
 K4  A room with the form of an invite code is not made by joining it.
 """
@@ -12,11 +12,11 @@ from urllib.parse import quote
 
 import attrs
 
+from letagents.domain import git_rooms
 from letagents.domain.errors import Malformed, UnknownRoom
 from letagents.domain.ids import RoomId
 
 _CODE = re.compile(r"[A-Z0-9]{4}(?:-[A-Z0-9]{4})+")
-_GITHUB = re.compile(r"github\.com/[^/\s:]+/[^/\s:]+", re.IGNORECASE)
 _UNESCAPED = "-_.!~*'()"
 
 KNOWN_LIMIT = 1_000
@@ -36,8 +36,12 @@ class Room:
     @property
     def path(self) -> str:
         """The room's place on a server: `/in/` and the id, each part percent-encoded."""
-        parts = str(self.room_id).split("/")
-        return "/in/" + "/".join(quote(part, safe=_UNESCAPED) for part in parts)
+        return path_of(self.room_id)
+
+
+def path_of(room_id: RoomId) -> str:
+    """Return the place that the room has on a server."""
+    return "/in/" + "/".join(quote(part, safe=_UNESCAPED) for part in str(room_id).split("/"))
 
 
 def looks_like_code(text: str) -> bool:
@@ -51,10 +55,10 @@ def canonical(text: str) -> RoomId:
     Raises:
         Malformed: it is blank, longer than 200 characters, or holds control characters.
     """
-    name = text.strip()
-    if looks_like_code(name):
-        return RoomId(name.upper())
-    return RoomId(name.lower() if _GITHUB.fullmatch(name) else name)
+    if looks_like_code(text):
+        return RoomId(text.strip().upper())
+    name = git_rooms.canonical_name(text)
+    return RoomId(name.upper() if looks_like_code(name) else name)
 
 
 def invite_code(text: str) -> RoomId:

@@ -1,0 +1,196 @@
+"""The rooms of a repository: its own, and those of its branches. (Source: mcp-tools 5.)
+
+G1  A remote's room is its host and path: no user, password, port, query, `.git` or final slash.
+G2  A remote that could still hold a secret, or names a place only from where it stands, has none.
+G3  A host is lower-cased, and on github.com the owner and the repository too.
+G4  A branch room's id holds the repository and the branch, and both are read back from it.
+G5  Both forms of a branch room's id, and any spelling of its repository, mean one room.
+G6  On its default branch a checkout's room is the repository's; on another it is the branch's.
+G7  While the default branch is not known, main, master and trunk count as it.
+G8  Only repositories on github.com have branch rooms, and only branches whose id is not too long.
+"""
+
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import Literal
+
+import attrs
+
+from letagents.domain.errors import Malformed
+from letagents.domain.ids import RoomId
+
+DEFAULTS = frozenset({"main", "master", "trunk"})
+"""What counts as a default branch where the checkout does not tell which one is."""
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?P<address>[^/?#]*)(?P<path>[^?#@]*)(?:[?#][^@]*)?")
+_SCP = re.compile(r"(?:[^/]*@)?(?P<address>\[[^]/]+\]|[^/:@\[\]]{2,}):(?P<path>.+)")
+_ADDRESS = re.compile(r"(?:.*@)?\[?(?P<host>[^]@:]*)(?::\d*)?\]?(?::\d*)?")
+_BARE = re.compile(r"(?P<address>[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)(?P<path>(?:/[^/]+){2,})/?")
+_PASTED = re.compile(r"(?:https?|ssh|git)://|git@[^/:]+:", re.IGNORECASE)
+_REPOSITORY = re.compile(r"github\.com/[^/\s:]+/[^/\s:]+")
+_OLDER = re.compile(r"git-room:github\.com:([^/\s:]+/[^/\s:]+):(branch|tag):([\w-]+)", re.ASCII)
+_LOCATOR = re.compile(r"github\.com/([^/\s:]+/[^/\s:]+)/focus/git:(branch|tag):([\w-]+)", re.ASCII)
+_UNCLEAN = re.compile(r"[\x00-\x20\x7f-\xa0\ufffd\ud800-\udfff@:]")
+_ALIASES = {
+    "ssh.github.com": "github.com",
+    "altssh.gitlab.com": "gitlab.com",
+    "altssh.bitbucket.org": "bitbucket.org",
+}
+"""Under these names the same hosts are reached where only the web's ports are open."""
+
+
+# --- a repository's room ------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Checkout:
+    """What is known of a checkout. `repository` is its remote as a room, without any secret."""
+
+    root: str
+    repository: str | None = None
+    branch: str | None = None
+    default_branch: str | None = None
+
+
+def repository_room(remote: str) -> str | None:
+    """Return the room of the repository that `remote` names, or None if it has none (G1, G2)."""
+    host, path = _parts(remote.strip())
+    path = re.sub(r"/+", "/", path).strip("/").removesuffix(".git").rstrip("/")
+    if not path or any(step in (".", "..") for step in path.split("/")):
+        return None
+    room = _folded(_ALIASES.get(host.lower(), host), path)
+    return room if RoomId.fits(room) and not _UNCLEAN.search(room) else None
+
+
+def _parts(remote: str) -> tuple[str, str]:
+    """Return a remote's host and path. A folder has no host; one found only from here, no path."""
+    if remote.startswith("/"):
+        return "", remote
+    spelled = _URL.fullmatch(remote) or _SCP.fullmatch(remote) or _BARE.fullmatch(remote)
+    address = _ADDRESS.fullmatch(spelled["address"]) if spelled is not None else None
+    if spelled is None or address is None:
+        return "", ""
+    return address["host"], spelled["path"]
+
+
+def _folded(host: str, path: str) -> str:
+    host = host.lower()
+    if host != "github.com":
+        return f"{host}/{path}"
+    owner_and_name, focus, key = path.partition("/focus/")
+    if owner_and_name.count("/") != 1:  # the key of a focus room is the only thing with a case
+        owner_and_name, focus, key = path, "", ""
+    return f"{host}/{owner_and_name.lower()}{focus}{key}"
+
+
+def canonical_name(text: str) -> str:
+    """Return `text` as the name of a room, in the one spelling that its room has (G3, G5).
+
+    Raises:
+        Malformed: it is the URL of something that is no repository.
+    """
+    name = text.strip()
+    if _PASTED.match(name):
+        if (repository := repository_room(name)) is None:
+            # Not quoted: a password may stand in it.
+            raise Malformed(
+                "This URL or address names no repository.",
+                remedy="Pass host/owner/repository, or another name for the room.",
+            )
+        name = repository
+    while "/" in name and (shorter := name.rstrip("/").removesuffix(".git").strip()) != name:
+        name = shorter
+    if (bare := _BARE.fullmatch(name)) is not None:
+        name = _folded(bare["address"], bare["path"].removeprefix("/"))
+    ref = ref_of(name)
+    return ref.older_id if ref is not None else name
+
+
+# --- a branch's room ----------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Ref:
+    """A branch or a tag of a repository on github.com, which may have a room of its own."""
+
+    repository: str
+    kind: str
+    name: str
+
+    @property
+    def older_id(self) -> str:
+        """The id of its room, in the form that rooms here have."""
+        return f"git-room:{self.repository.replace('/', ':', 1)}:{self.kind}:{_encoded(self.name)}"
+
+    @property
+    def locator(self) -> str:
+        """The newer form, which means the same room."""
+        return f"{self.repository}/focus/git:{self.kind}:{_encoded(self.name)}"
+
+
+def ref_of(room: str) -> Ref | None:
+    """Return the branch or tag whose room has the id `room`, in either form (G4, G5)."""
+    found = _OLDER.fullmatch(room) or _LOCATOR.fullmatch(room)
+    name = _decoded(found[3]) if found is not None else None
+    if found is None or name is None:
+        return None
+    return Ref(f"github.com/{found[1].lower()}", found[2], name)
+
+
+def branch_room(repository: str | None, branch: str | None) -> RoomId | None:
+    """Return the id of a branch's room, or None if the branch can have none (G8)."""
+    if not branch or repository is None or not _REPOSITORY.fullmatch(repository):
+        return None
+    if "\ufffd" in branch:  # stands for bytes that could not be read: two branches could be one
+        return None
+    name = Ref(repository.lower(), "branch", branch).older_id
+    return RoomId(name) if RoomId.fits(name) else None
+
+
+def _encoded(name: str) -> str:
+    return urlsafe_b64encode(name.encode()).decode().rstrip("=")
+
+
+def _decoded(text: str) -> str | None:
+    """Return what `text` spells, or None unless it is the one way to spell it."""
+    try:
+        name = urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode()
+    except ValueError:
+        return None
+    return name if name and _encoded(name) == text else None
+
+
+# --- the room of a checkout ---------------------------------------------------------------------
+
+
+@attrs.frozen
+class GitRoom:
+    """The room in which those who work in a checkout meet, and the repository's behind it."""
+
+    repository: RoomId | None
+    branch: RoomId | None = None
+
+    @property
+    def active(self) -> RoomId | None:
+        """The branch's room on a branch that may have one, else the repository's."""
+        return self.branch or self.repository
+
+    @property
+    def kind(self) -> Literal["repo", "branch"] | None:
+        """Which of the two is active."""
+        if self.branch is not None:
+            return "branch"
+        return "repo" if self.repository is not None else None
+
+
+def active(repository: RoomId | None, checkout: Checkout | None) -> GitRoom:
+    """Return the room of a checkout whose repository has the room `repository` (G6, G7)."""
+    if repository is None or checkout is None or _is_default(checkout):
+        return GitRoom(repository)
+    return GitRoom(repository, branch_room(str(repository), checkout.branch))
+
+
+def _is_default(checkout: Checkout) -> bool:
+    if checkout.default_branch is not None:
+        return checkout.branch == checkout.default_branch
+    return checkout.branch in DEFAULTS
