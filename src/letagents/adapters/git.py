@@ -1,13 +1,38 @@
-"""Surroundings, read from the git checkout and the machine."""
+"""Surroundings and checkouts, as git and the machine's files tell of them."""
 
 import getpass
+import os
 import subprocess
+from functools import partial
+from pathlib import Path
 
 import anyio
 import attrs
+from anyio import to_thread
+
+from letagents.adapters import room_config
+from letagents.domain import git_rooms
+from letagents.domain.git_rooms import Checkout
+from letagents.domain.ids import RoomId
+from letagents.domain.room_config import FILE
+from letagents.ports.surroundings import Place, Written
 
 LIMIT = 5.0
 """Seconds that git may take. (Source: mcp-tools 5.1.)"""
+
+_MISLEADING = (
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS",
+    "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE",
+    "GIT_INTERNAL_SUPER_PREFIX", "GIT_NAMESPACE", "GIT_NO_REPLACE_OBJECTS", "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE",
+)  # fmt: skip
+"""What a hook, or an alias, that we may run in says of its own repository, which is not ours."""
+
+_RUNS_NOTHING = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "credential.helper": "",
+}
 
 
 @attrs.define
@@ -32,18 +57,95 @@ class GitSurroundings:
         return None
 
     async def _ask(self, *words: str, cwd: str | None = None) -> str | None:
+        return await _asked(self.git, *words, cwd=cwd)
+
+
+@attrs.define
+class GitCheckouts:
+    """Looks each time. Git is asked only where a checkout is to be expected."""
+
+    git: str = "git"
+    limit: float = LIMIT
+
+    async def look(self, cwd: str | None = None) -> Place:
+        """Return what is known of `cwd` once it is known, or when the limit has come."""
+        place = Place(cwd or os.curdir, is_there=False)
+        with anyio.move_on_after(self.limit):
+            place, expected = await to_thread.run_sync(_place, cwd, abandon_on_cancel=True)
+            if expected:
+                place = attrs.evolve(place, checkout=await self._checkout(place.folder))
+        return place
+
+    async def choose(self, root: str, room_id: RoomId) -> Written:
+        """Write the file in `root` that chooses the room."""
+        file = Path(root) / FILE
         try:
-            done = await anyio.run_process(
-                [self.git, *words],
-                cwd=cwd,
-                check=False,
-                stdin=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-        except (OSError, ValueError):  # it cannot be started, or not in that folder
+            await to_thread.run_sync(partial(room_config.write, file, room_id))
+        except FileExistsError:
+            return Written(str(file), "it is there already")
+        except OSError as error:
+            return Written(str(file), error.strerror or "it cannot be written")
+        return Written(str(file))
+
+    async def _checkout(self, folder: str) -> Checkout | None:
+        ask = partial(_asked, self.git, cwd=folder)
+        root = await ask("rev-parse", "--show-toplevel")
+        if root is None:  # a bare repository, or one that git does not trust
             return None
-        answer = done.stdout.decode("utf-8", "replace").strip()
-        return answer if done.returncode == 0 and answer else None
+        remote = await ask("remote", "get-url", "origin")
+        default = await ask("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
+        return Checkout(
+            str(Path(root)),
+            remote and git_rooms.repository_room(remote),
+            await ask("branch", "--show-current"),
+            default and default.removeprefix("origin/"),
+        )
+
+
+def _place(cwd: str | None) -> tuple[Place, bool]:
+    """Return what the files around `cwd` tell, and whether git will know of a checkout there."""
+    try:
+        folder = Path(cwd or os.curdir).expanduser().resolve(strict=True)
+    except (OSError, RuntimeError, ValueError):
+        return Place(cwd or os.curdir, is_there=False), False
+    if not folder.is_dir():
+        return Place(str(folder), is_there=False), False
+    expected = any(os.path.lexists(one / ".git") for one in (folder, *folder.parents))
+    return Place(str(folder), config=room_config.find(folder)), expected
+
+
+async def _asked(git: str, *words: str, cwd: str | None = None) -> str | None:
+    """Return what git answers; None if it has no answer, or cannot be started there."""
+    try:
+        done = await anyio.run_process(
+            [git, *words],
+            cwd=cwd,
+            env=_environment(),
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    except (OSError, ValueError):
+        return None
+    answer = done.stdout.decode("utf-8", "replace").strip()
+    return answer if done.returncode == 0 and answer else None
+
+
+def _environment() -> dict[str, str]:
+    """Return this process's environment, in which git looks only where it is sent (G16)."""
+    plain = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in _MISLEADING and not name.startswith("GIT_CONFIG_")
+    }
+    kept = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+    plain.update({name: os.environ[name] for name in kept if name in os.environ})
+    plain.update(GIT_TERMINAL_PROMPT="0", GIT_OPTIONAL_LOCKS="0")
+    plain["GIT_CONFIG_COUNT"] = str(len(_RUNS_NOTHING))
+    for number, (key, value) in enumerate(_RUNS_NOTHING.items()):
+        plain[f"GIT_CONFIG_KEY_{number}"] = key
+        plain[f"GIT_CONFIG_VALUE_{number}"] = value
+    return plain
 
 
 def _before_the_at(email: str | None) -> str:
