@@ -23,6 +23,7 @@ LEASE_TERM = timedelta(minutes=15)
 _FILE_KEYS = (
     "state", "state_path", "rooms_db", "lease_term", "api_url", "log", "log_level", "poll_max_ms",
     "chat_storage", "agent_name", "agent_display_name", "agent_ide", "agent_owner_label", "toolset",
+    "auto_join",
 )  # fmt: skip
 _STORAGE_KEYS = (
     "CODEX_THREAD_ID",
@@ -55,6 +56,7 @@ class Settings:
     log: str | None = None
     log_level: str = "info"
     poll_cap: timedelta = POLL_CAP
+    auto_join: bool = True
     hints: Hints = attrs.field(factory=Hints)
     caller: Caller = attrs.field(factory=Caller)
 
@@ -97,6 +99,7 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
         "log": source.choice("log", ("text", "json")),
         "log_level": source.choice("log_level", ("debug", "info", "warning", "error")),
         "poll_cap": source.parsed("poll_max_ms", _poll_cap),
+        "auto_join": source.parsed("auto_join", _switch),
     }
     chosen = {name: value for name, value in given.items() if value is not None}
     caller = _caller(source, chosen.get("api_url"))
@@ -194,6 +197,14 @@ def _lease_term(text: str) -> timedelta:
     if not 1 <= seconds <= 86_400:
         raise ValueError("it is a number of seconds from 1 to 86400")
     return timedelta(seconds=seconds)
+
+
+def _switch(text: str) -> bool:
+    if text.lower() in ("1", "true", "yes", "on"):
+        return True
+    if text.lower() in ("0", "false", "no", "off"):
+        return False
+    raise ValueError("it is 1 or 0")
 
 
 def _storage(text: str) -> str | None:

@@ -28,7 +28,13 @@ def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("STATE", "yaml"), ("LOG", "xml"), ("LEASE_TERM", "soon"), ("LEASE_TERM", "0")],
+    [
+        ("STATE", "yaml"),
+        ("LOG", "xml"),
+        ("LEASE_TERM", "soon"),
+        ("LEASE_TERM", "0"),
+        ("AUTO_JOIN", "2"),
+    ],
 )
 def test_a_value_that_cannot_be_is_refused_by_its_name(
     name: str, value: str, tmp_path: Path
@@ -115,3 +121,11 @@ def test_a_home_below_a_file_has_no_settings_of_its_own(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_one_is_refused_by_its_name(name: str, value: str) -> None:
     with pytest.raises(SettingsInvalid, match=f"LETAGENTS_{name}"):
         load({"LETAGENTS_HOME": "/nowhere", f"LETAGENTS_{name}": value})
+
+
+def test_a_chat_enters_its_folder_s_room_unless_that_is_switched_off(tmp_path: Path) -> None:
+    assert load({}).auto_join
+    assert load({"LETAGENTS_AUTO_JOIN": "Yes"}).auto_join
+    assert not load({"LETAGENTS_AUTO_JOIN": "0"}).auto_join
+    (tmp_path / "config.toml").write_text("auto_join = 0\n")
+    assert not load({"LETAGENTS_HOME": str(tmp_path)}).auto_join
