@@ -1,7 +1,6 @@
 """A database of an earlier form is brought forward with all that is in it."""
 
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ _FORM_1 = Path(__file__).with_name("rooms_form_1.sql")
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Path]:
+def place(tmp_path: Path) -> Path:
     place = tmp_path / "rooms.db"
     with sqlite3.connect(place) as database:
         database.executescript(_FORM_1.read_text("utf-8"))

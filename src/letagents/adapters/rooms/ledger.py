@@ -7,7 +7,7 @@ from typing import TypeVar
 import attrs
 
 from letagents.adapters.rooms import local_posts, local_reading, local_seats
-from letagents.adapters.rooms.book import Book, Processes
+from letagents.adapters.rooms.book import Admins, Book, Processes
 from letagents.adapters.rooms.local_book import Books
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.rooms.writer import Outcome, Post
@@ -35,11 +35,16 @@ class Ledger:
 
     @classmethod
     def at(
-        cls, place: Database | Path | str, ids: Ids, clock: Clock, processes: Processes
+        cls,
+        place: Database | Path | str,
+        ids: Ids,
+        clock: Clock,
+        processes: Processes,
+        admins: Admins,
     ) -> "Ledger":
         """Return the ledger of a database, or of the one at a path or URL."""
         store = LocalStore.at(place)
-        return cls(store, ids, clock, processes, Books(store, ids, clock, processes))
+        return cls(store, ids, clock, processes, Books(store, ids, clock, processes, admins))
 
     def change(self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None) -> T:
         """Return what `work` returns once what it put down is committed."""

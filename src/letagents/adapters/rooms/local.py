@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 
+from letagents.adapters.rooms import dues
 from letagents.adapters.rooms.bells import Bell, Bells, Nudges
-from letagents.adapters.rooms.book import Book, Processes, UnknownProcesses
+from letagents.adapters.rooms.book import Admins, Book, Processes, UnknownProcesses, everybody
 from letagents.adapters.rooms.writer import Outcome, Post, Writer, closed
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
@@ -48,6 +49,7 @@ class LocalRooms:
     _clock: Clock
     _nudges: Nudges
     _processes: Processes = attrs.field(factory=UnknownProcesses)
+    _admins: Admins = everybody
     _bells: Bells = attrs.field(factory=Bells)
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _opened: "Ledger | None" = None
@@ -114,7 +116,9 @@ class LocalRooms:
                 page = await self.read(room_id, window, viewer)
                 if page.messages or loop.time() >= ends:
                     return page
-                await self._rest(bell, longest_rest, ends, beat)
+                due = await dues.done(self, room_id)
+                until = ends if due is None else min(ends, loop.time() + due.total_seconds())
+                await self._rest(bell, longest_rest, until, beat)
 
     async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
         """Return one message, or None if the room has no such."""
@@ -149,10 +153,10 @@ class LocalRooms:
         if self._opened is not None:
             self._opened.close()
 
-    async def _rest(self, bell: Bell, longest: float, ends: float, beat: int | None) -> None:
-        """Rest until the bell rings, or something was written since `beat`, or the wait ends."""
+    async def _rest(self, bell: Bell, longest: float, until: float, beat: int | None) -> None:
+        """Rest until the bell rings, or something was written since `beat`, or it is `until`."""
         loop = asyncio.get_running_loop()
-        while (left := ends - loop.time()) > 0:
+        while (left := until - loop.time()) > 0:
             rang = await bell.rest(min(left, longest))
             if rang or beat is None or self._beat() != beat:
                 return
@@ -190,5 +194,7 @@ class LocalRooms:
             if self._opened is None:
                 from letagents.adapters.rooms.ledger import Ledger
 
-                self._opened = Ledger.at(self._place, self._ids, self._clock, self._processes)
+                self._opened = Ledger.at(
+                    self._place, self._ids, self._clock, self._processes, self._admins
+                )
             return self._opened

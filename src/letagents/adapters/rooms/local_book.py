@@ -9,7 +9,16 @@ import attrs
 from sqlalchemy import Select, bindparam, func, select
 
 from letagents.adapters.rooms import local_rows, local_seats
-from letagents.adapters.rooms.book import EVERYTHING, SPEAKER, SYSTEM, Book, Kind, Processes, Where
+from letagents.adapters.rooms.book import (
+    EVERYTHING,
+    SPEAKER,
+    SYSTEM,
+    Admins,
+    Book,
+    Kind,
+    Processes,
+    Where,
+)
 from letagents.adapters.rooms.local_rows import SeatRow
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.sql.database import Unit
@@ -122,6 +131,7 @@ class LocalBook:
 
     room_id: RoomId
     caller: Session | None
+    is_admin: bool
     now: datetime
     tick: Tick
     ids: Ids
@@ -242,6 +252,7 @@ class Books:
     _ids: Ids
     _clock: Clock
     _processes: Processes
+    _admins: Admins
 
     def change(self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None) -> T:
         """Return what `work` returns once what it put down is committed."""
@@ -256,4 +267,5 @@ class Books:
             raise rooms.missing(room_id)
         caller = local_seats.admitted(unit, room_id, fence).session if fence else None
         now, tick = self._clock.now(), self._clock.tick()
-        return LocalBook(room_id, caller, now, tick, self._ids, unit, self._processes)
+        is_admin = self._admins(caller)
+        return LocalBook(room_id, caller, is_admin, now, tick, self._ids, unit, self._processes)

@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import attrs
 
-from letagents.adapters.rooms import hearing
+from letagents.adapters.rooms import dues, hearing
 from letagents.adapters.rooms.bells import Bells
-from letagents.adapters.rooms.book import SPEAKER, Book, Processes, UnknownProcesses
+from letagents.adapters.rooms.book import SPEAKER, Admins, Book, Processes, UnknownProcesses, everybody
 from letagents.adapters.rooms.memory_book import MemoryBook, Things
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.domain import fencing, messages, rooms, sessions
@@ -159,6 +159,7 @@ class MemoryRooms:
     _ids: Ids = attrs.field(factory=SystemIds)
     _clock: Clock = attrs.field(factory=SystemClock)
     _processes: Processes = attrs.field(factory=UnknownProcesses)
+    _admins: Admins = everybody
     _kept: dict[RoomId, _Kept] = attrs.field(factory=dict)
     _bells: Bells = attrs.field(factory=Bells)
 
@@ -246,7 +247,8 @@ class MemoryRooms:
                 left = ends - loop.time()
                 if page.messages or left <= 0:
                     return page
-                await bell.rest(left)
+                due = await dues.done(self, room_id)
+                await bell.rest(left if due is None else min(left, due.total_seconds()))
 
     async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
         """Return one message, or None."""
@@ -296,6 +298,7 @@ class MemoryRooms:
         return MemoryBook(
             room_id,
             caller,
+            self._admins(caller),
             now,
             tick,
             self._ids,

@@ -26,6 +26,7 @@ class MemoryBook:
 
     room_id: RoomId
     caller: Session | None
+    is_admin: bool
     now: datetime
     tick: Tick
     ids: Ids

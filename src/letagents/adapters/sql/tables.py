@@ -127,7 +127,7 @@ THINGS = Table(
     Column("room_id", Text, ForeignKey("rooms.room_id"), primary_key=True),
     Column("kind", Text, primary_key=True),
     Column("key", Text, primary_key=True),
-    Column("number", Integer, nullable=False),
+    Column("number", BigInteger, nullable=False),
     Column("state", Text),
     Column("is_open", Boolean, nullable=False),
     Column("about", Text),

@@ -1,0 +1,10 @@
+"""Who does what is due. Each looks whether it still has to be done, and never refuses."""
+
+from collections.abc import Callable, Mapping
+
+from letagents.adapters.rooms.book import Book
+
+Doer = Callable[[Book, str], None]
+"""Does what is due for the thing of that key."""
+
+DOERS: Mapping[str, Doer] = {}

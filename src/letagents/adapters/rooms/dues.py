@@ -1,0 +1,84 @@
+"""What a room has to do at a certain time: asked for in one transaction, done in a later one.
+
+Nobody keeps a clock for a room. Who waits in it looks when the next thing is due, and lets the
+room do it; where nobody waits, the next one who waits or asks for the board does. So a thing is
+done soon after its time where somebody is there to learn of it, and once, whoever is first.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+import attrs
+
+from letagents.adapters.rooms.book import Book, Keeping, Kind, Where
+from letagents.domain.ids import RoomId
+
+AT_ONCE = 100
+"""So many due things are done in one transaction; the next one does more."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+@attrs.frozen
+class Due:
+    """Something to do at `at`. `what` names who does it, `key` which thing it is about."""
+
+    what: str
+    key: str
+    at: datetime
+    is_open: bool = True
+
+
+DUES = Kind(
+    name="due",
+    of=Due,
+    key=lambda due: f"{due.what}:{due.key}",
+    number=lambda due: (due.at - _EPOCH) // _MILLISECOND,
+    is_open=lambda due: due.is_open,
+)
+
+_OPEN = Where(is_open=True, limit=1)
+
+
+def ask(book: Book, what: str, key: str, at: datetime) -> None:
+    """Let it be done at `at`; asked for again, the later asking counts."""
+    book.put(DUES, Due(what, key, at))
+
+
+def forget(book: Book, what: str, key: str) -> None:
+    """Let it not be done."""
+    due = book.get(DUES, f"{what}:{key}")
+    if due is not None and due.is_open:
+        book.put(DUES, attrs.evolve(due, is_open=False))
+
+
+def first(book: Book) -> datetime | None:
+    """Return when the next thing is due."""
+    found = book.find(DUES, _OPEN)
+    return found[0].at if found else None
+
+
+def do(book: Book) -> None:
+    """Do what is due by now. Who does a thing may ask for it again, for later."""
+    from letagents.adapters.rooms.doers import DOERS  # they ask here for what they do there
+
+    for due in book.find(DUES, Where(is_open=True, limit=AT_ONCE)):
+        if due.at > book.now:
+            return
+        book.put(DUES, attrs.evolve(due, is_open=False))
+        if (does := DOERS.get(due.what)) is not None:  # else a newer version asked for it
+            does(book, due.key)
+
+
+async def done(rooms: Keeping, room_id: RoomId) -> timedelta | None:
+    """Let the room do what is due by now; return how long until the next thing is, if any is."""
+
+    def left(book: Book) -> timedelta | None:
+        at = first(book)
+        return None if at is None else at - book.now
+
+    span = await rooms.look(room_id, left)
+    while span is not None and span <= timedelta(0):
+        await rooms.change(room_id, do)
+        span = await rooms.look(room_id, left)
+    return span
