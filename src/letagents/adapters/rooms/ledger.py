@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import attrs
 
-from letagents.adapters.rooms import local_posts, local_reading, local_seats
+from letagents.adapters.rooms import local_posts, local_reading, local_search, local_seats
 from letagents.adapters.rooms.book import Admins, Book, Processes
 from letagents.adapters.rooms.local_book import Books
 from letagents.adapters.rooms.local_store import LocalStore
@@ -16,6 +16,7 @@ from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import Message, Page, Window
 from letagents.domain.rooms import Room
+from letagents.domain.search import Found, Query
 from letagents.domain.sessions import Arrival, Connection, Session
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
@@ -86,6 +87,18 @@ class Ledger:
     def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
         """Return one message, or None if the room has no such."""
         return local_reading.message(self._store, room_id, message_id)
+
+    def search_lacks_up_to(self, room_id: RoomId, viewer: Fence | None) -> int:
+        """Return the number up to which messages have to be added before a search, or 0."""
+        return local_search.lacks_up_to(self._store, room_id, viewer)
+
+    def add_to_search(self, room_id: RoomId) -> int:
+        """Add some more messages to what is searched; return the number reached."""
+        return local_search.add_more(self._store, room_id)
+
+    def search(self, room_id: RoomId, query: Query, viewer: Fence | None) -> Found:
+        """Return the newest hits among what has been added."""
+        return local_search.find(self._store, room_id, query, viewer)
 
     def tidy(self) -> None:
         """Do after a write what is due and need not be waited for."""

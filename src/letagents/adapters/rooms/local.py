@@ -23,6 +23,7 @@ from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import After, Draft, Message, Page, Window
 from letagents.domain.rooms import Room
+from letagents.domain.search import Found, Query
 from letagents.domain.sessions import Arrival, Connection, Session
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
@@ -123,6 +124,14 @@ class LocalRooms:
     async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
         """Return one message, or None if the room has no such."""
         return await self._reader(lambda: self._ledger().message(room_id, message_id))
+
+    async def search(self, room_id: RoomId, query: Query, viewer: Fence | None = None) -> Found:
+        """Return the newest hits. What the index lacks is added first, and lets posts between."""
+        lacks = await self._reader(lambda: self._ledger().search_lacks_up_to(room_id, viewer))
+        reached = 0
+        while reached < lacks:
+            reached = await self._writer.do(lambda: self._ledger().add_to_search(room_id))
+        return await self._reader(lambda: self._ledger().search(room_id, query, viewer))
 
     async def change(
         self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None = None

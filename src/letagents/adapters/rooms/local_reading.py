@@ -68,7 +68,7 @@ def read(store: LocalStore, room_id: RoomId, window: Window, viewer: Fence | Non
     """Return the messages in `window`, oldest first, with whether each is for `viewer`."""
 
     def read(unit: Unit) -> Page:
-        last = _last_number(unit, room_id)
+        last = last_number(unit, room_id)
         session = local_seats.admitted(unit, room_id, viewer).session if viewer else None
         page = _page(unit, room_id, window, last)
         if session is None or not page.messages or session.kind is not SessionKind.WORKER:
@@ -83,13 +83,18 @@ def message(store: LocalStore, room_id: RoomId, message_id: MessageId) -> Messag
     """Return one message, or None if the room has no such."""
 
     def read(unit: Unit) -> Message | None:
-        _last_number(unit, room_id)
+        last_number(unit, room_id)
         return local_rows.message_numbered(unit, room_id, message_id.number)
 
     return store.read(read)
 
 
-def _last_number(unit: Unit, room_id: RoomId) -> int:
+def last_number(unit: Unit, room_id: RoomId) -> int:
+    """Return the number of the room's newest message, 0 if it has none.
+
+    Raises:
+        UnknownRoom: it is not there.
+    """
     row = unit.row(_LAST, room_id=str(room_id))
     if row is None:
         raise rooms.missing(room_id)

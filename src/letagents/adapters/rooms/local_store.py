@@ -10,7 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from letagents.adapters.sql import migrations
 from letagents.adapters.sql.database import CommitFailed, Database, Unit
-from letagents.adapters.sql.engine import place_of
+from letagents.adapters.sql.engine import is_sqlite, place_of
 from letagents.adapters.sql.migrations import NewerSchema
 from letagents.domain.errors import OutcomeUnknown, RoomsUnavailable
 
@@ -46,6 +46,11 @@ class LocalStore:
                 f"The rooms cannot be opened: {_in_short(error)}.",
                 remedy="Correct LETAGENTS_ROOMS_DB, or install the driver that it names.",
             ) from error
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether the database is a SQLite file."""
+        return is_sqlite(self._database.engine)
 
     def read(self, work: Callable[[Unit], T]) -> T:
         """Return what `work` finds, in a transaction that sees one state throughout.

@@ -9,10 +9,17 @@ import attrs
 
 from letagents.adapters.rooms import dues, hearing
 from letagents.adapters.rooms.bells import Bells
-from letagents.adapters.rooms.book import SPEAKER, Admins, Book, Processes, UnknownProcesses, everybody
+from letagents.adapters.rooms.book import (
+    SPEAKER,
+    Admins,
+    Book,
+    Processes,
+    UnknownProcesses,
+    everybody,
+)
 from letagents.adapters.rooms.memory_book import MemoryBook, Things
 from letagents.adapters.system import SystemClock, SystemIds
-from letagents.domain import fencing, messages, rooms, sessions
+from letagents.domain import fencing, messages, rooms, search, sessions
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import (
@@ -31,6 +38,7 @@ from letagents.domain.messages import (
 from letagents.domain.names import name_key
 from letagents.domain.rooms import Room
 from letagents.domain.roster import Listener, Roster
+from letagents.domain.search import Found, Query
 from letagents.domain.sessions import Arrival, Connection, Seat, Session, SessionKind
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
@@ -253,6 +261,16 @@ class MemoryRooms:
     async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
         """Return one message, or None."""
         return self._at(room_id).numbered(message_id.number)
+
+    async def search(self, room_id: RoomId, query: Query, viewer: Fence | None = None) -> Found:
+        """Return the newest hits."""
+        kept = self._at(room_id)
+        if viewer is not None:
+            kept.admitted(viewer)
+        thread = query.thread and kept.numbered(query.thread.number)
+        if query.thread is not None and thread is None:
+            raise search.no_thread(query.thread)
+        return search.among(reversed(kept.said), query, thread.thread_root if thread else None)
 
     async def change(
         self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None = None
