@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from letagents.adapters.git import GitSurroundings
+from letagents.adapters.forges import WebForges
+from letagents.adapters.git import GitCheckouts, GitSurroundings
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.application.client import LetAgents
+from letagents.application.onboarding import Installation
 from letagents.domain.errors import NotAvailable
 from letagents.ports.clock import Clock
+from letagents.ports.forges import Forges
 from letagents.ports.health import Finding
 from letagents.ports.ids import Ids
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.state import StateStore
-from letagents.ports.surroundings import Surroundings
+from letagents.ports.surroundings import Checkouts, Surroundings
 from letagents.settings import Settings
 
 if TYPE_CHECKING:
@@ -32,6 +35,8 @@ async def open_letagents(
     state: StateStore | None = None,
     rooms: RoomTransport | None = None,
     surroundings: Surroundings | None = None,
+    checkouts: Checkouts | None = None,
+    forges: Forges | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
 ) -> AsyncIterator[LetAgents]:
@@ -57,6 +62,13 @@ async def open_letagents(
             ids=ids,
             longest_wait=settings.poll_cap,
             api_url=settings.api_url,
+            checkouts=checkouts or GitCheckouts(),
+            forges=forges or WebForges(),
+            installation=Installation(
+                state_path=str(settings.state_path),
+                api_url=settings.api_url,
+                has_owner_token=settings.caller.has_owner_token,
+            ),
         )
 
 

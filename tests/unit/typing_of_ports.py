@@ -1,6 +1,7 @@
 """Checked by mypy, never run: each adapter plays its port, so a port's change shows here first."""
 
-from letagents.adapters.git import GitSurroundings
+from letagents.adapters.forges import WebForges
+from letagents.adapters.git import GitCheckouts, GitSurroundings
 from letagents.adapters.nudges.datagram import DatagramNudges
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.bells import Nudges
@@ -11,10 +12,11 @@ from letagents.adapters.state.memory import MemoryState
 from letagents.adapters.state.sqlite import SqliteState
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.ports.clock import Clock
+from letagents.ports.forges import Forges
 from letagents.ports.ids import Ids
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.state import StateStore
-from letagents.ports.surroundings import Surroundings
+from letagents.ports.surroundings import Checkouts, Surroundings
 from letagents.testing.determinism import CountingIds, ManualClock
 
 
@@ -42,3 +44,11 @@ def the_stores(
 
 def the_surroundings(git: GitSurroundings) -> tuple[Surroundings, ...]:
     return (git,)
+
+
+def the_checkouts(git: GitCheckouts) -> tuple[Checkouts, ...]:
+    return (git,)
+
+
+def the_forges(web: WebForges) -> tuple[Forges, ...]:
+    return (web,)

@@ -11,15 +11,18 @@ from letagents.application.callers import Callers
 from letagents.application.chat import Chat
 from letagents.application.connections import Connections
 from letagents.application.messaging import Messaging
+from letagents.application.onboarding import Installation, Onboarding
 from letagents.application.places import Places
 from letagents.application.plain import PlainSessions
 from letagents.application.registration import Registration
+from letagents.application.repository import Repository
 from letagents.domain.identity import Hints
 from letagents.ports.clock import Clock
+from letagents.ports.forges import Forges
 from letagents.ports.ids import Ids
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.state import StateStore
-from letagents.ports.surroundings import Surroundings
+from letagents.ports.surroundings import Checkouts, Surroundings
 
 
 @attrs.frozen
@@ -33,6 +36,8 @@ class Client:
     callers: Callers
     places: Places
     messages: Messaging
+    repository: Repository
+    onboarding: Onboarding
 
 
 @attrs.frozen
@@ -46,6 +51,9 @@ class LetAgents:
     ids: Ids
     longest_wait: timedelta
     api_url: str | None = None
+    checkouts: Checkouts = attrs.field(kw_only=True)
+    forges: Forges = attrs.field(kw_only=True)
+    installation: Installation = attrs.field(factory=Installation, kw_only=True)
 
     @asynccontextmanager
     async def client(self, hints: Hints | None = None) -> AsyncIterator[Client]:
@@ -66,12 +74,15 @@ class LetAgents:
         plain = PlainSessions(
             self.state, self.rooms, held, registration, chat, self.surroundings, self.ids
         )
+        places = Places(self.state, self.rooms, self.clock)
         return Client(
             chat,
             held,
             registration,
             plain,
             Callers(self.state, held, plain, chat),
-            Places(self.state, self.rooms, self.clock),
+            places,
             Messaging(self.rooms, held, self.ids, self.longest_wait),
+            Repository(self.checkouts, self.forges, places),
+            Onboarding(self.state, self.clock, self.installation),
         )

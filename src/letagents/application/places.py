@@ -1,12 +1,15 @@
 """Entering rooms, and remembering where one was."""
 
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 import anyio
 import attrs
 import structlog
 
-from letagents.domain.errors import LetAgentsError, StateUnavailable, UnknownRoom
+from letagents.domain import git_rooms
+from letagents.domain.errors import LetAgentsError, NoRoom, StateUnavailable, UnknownRoom
+from letagents.domain.git_rooms import GitRoom
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.local_state import LocalState, RoomSession, save_room, touch_room
 from letagents.domain.rooms import Room
@@ -63,6 +66,36 @@ class Places:
         await self.state.read()
         return await self._entered(await self.rooms.join(room_id, create=create), via)
 
+    async def enter(self, room: GitRoom, *, via: str) -> Entered:
+        """Enter the branch's room if there is one, else the repository's, made if it is not there.
+
+        Raises: as RoomTransport.join.
+        """
+        await self.state.read()
+        return await self._entered(await self._opened(room), via)
+
+    async def settle(self, room: GitRoom, *, via: str) -> Entered | None:
+        """Do as `enter`, unless this chat has entered a room by itself by then.
+
+        Raises: as RoomTransport.join.
+        """
+        await self.state.read()
+        opened = await self._opened(room) if self.current is None else None
+        if opened is None or self.current is not None:
+            return None
+        return await self._entered(opened, via)
+
+    async def come_back(self) -> Entered | None:
+        """Settle in the room that this machine was in last; None if it remembers none.
+
+        Raises: as RoomTransport.join.
+        """
+        saved = (await self.state.read()).current_room
+        if saved is None:
+            return None
+        room = git_rooms.behind(RoomId(saved.room_id))
+        return await self.settle(room, via=saved.joined_via or "join_room")
+
     async def resume(self, room_id: RoomId | None = None) -> tuple[Entered, str | None]:
         """Enter a room that this machine was in before: that one, or the last.
 
@@ -81,7 +114,8 @@ class Places:
                 else "This machine remembers no room.",
                 remedy="Call join_room(name=...) or join_code(code=...).",
             )
-        entered = await self.join(RoomId(saved.room_id), via=saved.joined_via or "join_room")
+        room = git_rooms.behind(RoomId(saved.room_id))
+        entered = await self.enter(room, via=saved.joined_via or "join_room")
         return entered, saved.last_message_id
 
     async def saw(self, room_id: RoomId, message_id: MessageId | None) -> None:
@@ -117,6 +151,14 @@ class Places:
                 self._unwritten.difference_update(read_to)
         except LetAgentsError as error:
             log.warning("state.unavailable", code=error.code)
+
+    async def _opened(self, room: GitRoom) -> Room:
+        if room.branch is not None:
+            with suppress(UnknownRoom):
+                return await self.rooms.join(room.branch, create=False)
+        if room.repository is None:
+            raise NoRoom
+        return await self.rooms.join(room.repository)
 
     async def _entered(self, room: Room, via: str) -> Entered:
         now = self.clock.now()

@@ -183,9 +183,19 @@ class GitRoom:
         return "repo" if self.repository is not None else None
 
 
+def behind(room_id: RoomId) -> GitRoom:
+    """Return what the room `room_id` is: a branch's, with its repository's behind it, or one."""
+    ref = ref_of(str(room_id))
+    if ref is None or not RoomId.fits(ref.repository):
+        return GitRoom(room_id)
+    return GitRoom(RoomId(ref.repository), room_id)
+
+
 def active(repository: RoomId | None, checkout: Checkout | None) -> GitRoom:
     """Return the room of a checkout whose repository has the room `repository` (G6, G7)."""
-    if repository is None or checkout is None or _is_default(checkout):
+    if repository is None or ref_of(str(repository)) is not None:
+        return GitRoom(None) if repository is None else behind(repository)
+    if checkout is None or _is_default(checkout):
         return GitRoom(repository)
     return GitRoom(repository, branch_room(str(repository), checkout.branch))
 

@@ -1,0 +1,69 @@
+"""What a chat can know of how this machine is set up, and of who is signed in on it."""
+
+from collections.abc import Mapping
+
+import attrs
+
+from letagents.domain.local_state import LocalState, RoomSession, account
+from letagents.ports.clock import Clock
+from letagents.ports.state import StateStore
+
+SIGN_IN = ("auth", "pending_device_auth")
+"""Where the state keeps a sign-in, and one that was begun."""
+
+_SHOWN_OF_PENDING = (
+    "user_code", "verification_uri", "interval_seconds", "expires_at", "started_at",
+    "suggested_room_id",
+)  # fmt: skip
+"""Not the request's id: whoever has it can fetch the token."""
+
+
+@attrs.frozen
+class Installation:
+    """What is set for all chats of this process, as far as they may know it."""
+
+    state_path: str | None = None
+    api_url: str | None = None
+    has_owner_token: bool = False
+
+
+@attrs.frozen
+class Known:
+    """Who is signed in, whether a sign-in was begun, and the room of last time."""
+
+    signed_in: bool
+    pending: Mapping[str, object] | None
+    saved_room: RoomSession | None
+
+
+@attrs.define
+class Onboarding:
+    """Looks after this machine's sign-in."""
+
+    state: StateStore
+    clock: Clock
+    installation: Installation
+
+    async def known(self) -> Known:
+        """Return what this machine remembers, without any secret."""
+        state = await self.state.read()
+        pending = state.extra.get("pending_device_auth")
+        shown = None
+        if isinstance(pending, Mapping):
+            shown = {name: pending[name] for name in _SHOWN_OF_PENDING if name in pending}
+        signed_in = account(state, now=self.clock.now()) is not None
+        return Known(signed_in, shown, state.current_room)
+
+    async def clear(self) -> None:
+        """Forget who is signed in, and a sign-in that was begun.
+
+        Raises: as StateStore.
+        """
+        await self.state.transact(_signed_out)
+
+
+def _signed_out(state: LocalState) -> tuple[LocalState, None]:
+    if not any(name in state.extra for name in SIGN_IN):
+        return state, None
+    kept = {name: value for name, value in state.extra.items() if name not in SIGN_IN}
+    return attrs.evolve(state, extra=kept), None
