@@ -371,3 +371,34 @@ def test_a_message_wakes_one_session_of_an_agent_at_most_and_never_its_speaker(
     unclear = [one.agent_key for one, decided in found.items() if decided == UNADDRESSED]
     assert len(unclear) == len(set(unclear))
     assert not unclear or (speaker is None and not keys)
+
+
+def by_the_room(text: str, source: str, act_of: Listener | None = None) -> Spoken:
+    return Spoken(9, "letagents", text, source, session_id=act_of and act_of.session_id)
+
+
+@pytest.mark.rule("A48")
+@pytest.mark.parametrize("source", ["system", "board"])
+def test_the_rooms_own_words_are_for_those_that_they_mention_by_key(source: str) -> None:
+    title = "Tell everyone about @Oak and all agents"
+    told = by_the_room(f"[task] task_3 is handed to @agent:emmy/elm: {title}", source, BOBS)
+
+    assert woken(told) == {"s3": "explicit_mention"}
+
+
+@pytest.mark.rule("A48")
+def test_the_rooms_own_words_for_nobody_wake_nobody() -> None:
+    told = by_the_room("[task] task_3 in_progress: tell everyone", "system", BOBS)
+
+    assert woken(told) == {}
+    assert activation(told, ELM, Roster.of(ROOM)) == IGNORED
+
+
+@pytest.mark.rule("A49")
+def test_what_the_board_offers_is_unclear_to_each_agent_but_the_one_that_caused_it() -> None:
+    offered = by_the_room("[task] task_3 accepted: tell everyone", "board", ELM)
+    roster = Roster.of(ROOM)
+    found = {str(one.session_id): activation(offered, one, roster) for one in ROOM}
+    own = Activation(Decision.SILENT, Reason.SELF_MESSAGE)
+
+    assert found == {"s1": UNADDRESSED, "s2": UNADDRESSED, "s3": own, "s4": own}

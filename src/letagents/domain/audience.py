@@ -9,6 +9,8 @@ A45  A person who addresses nobody is heard by one or two agents; of more, by th
      without one, each agent is shown the words, which are unclear.
 A46  The words of a person are never taken for those of an agent that is called alike.
 A47  Only workers are told; to any other session every message is unclear.
+A48  What the room itself says is for those that it mentions by key, whatever else stands in it.
+A49  What the board offers is unclear to each agent but the one whose act it tells of.
 """
 
 from collections.abc import Collection
@@ -32,6 +34,10 @@ from letagents.domain.roster import Listener, Roster
 
 PERSON = "browser"
 """The source of what people say."""
+SYSTEM = "system"
+"""The source of what the room itself says."""
+OFFER = "board"
+"""The source of what the room says when there is work for whoever wants it."""
 SMALL_ROOM = 2
 """So many agents all hear a person who addresses nobody."""
 
@@ -64,6 +70,8 @@ def activation(
     if not listener.is_worker:
         return UNADDRESSED
     roster = roster.including(listener)
+    if message.source in (SYSTEM, OFFER):
+        return _told_by_the_room(message, listener, roster)
     target = _target(message, roster)
     known = _known(message, listener, roster, target, participants)
     found = decide(message, listener, known, leases=leases)
@@ -74,6 +82,17 @@ def activation(
     if found.addressed and _acts_for_its_agent(found, listener, roster, target, leases):
         return found
     return found if found.reason in _TOLD_WHY_SILENT else IGNORED
+
+
+def _told_by_the_room(message: Spoken, listener: Listener, roster: Roster) -> Activation:
+    if roster.has(message.session_id, listener.agent_key):
+        return Activation(Decision.SILENT, Reason.SELF_MESSAGE)
+    meant = roster.mentioned_by_key(message.wording)
+    if not roster.stands_for_its_agent(listener):
+        return IGNORED
+    if listener.agent_key in meant:
+        return Activation(Decision.ACTIVATE, Reason.EXPLICIT_MENTION)
+    return UNADDRESSED if message.source == OFFER and not meant else IGNORED
 
 
 @attrs.frozen

@@ -140,6 +140,16 @@ class Roster:
         meant = {self._meant(mention) for mention in wording.mentions}
         return frozenset(key for key in meant if key is not None)
 
+    def mentioned_by_key(self, wording: Wording) -> frozenset[str]:
+        """Return the keys of the agents that a text mentions as `@agent:<key>`."""
+        keyed = (
+            self._keyed.get(handle, _NOBODY)
+            for mention in wording.mentions
+            if mention.by_key
+            for handle in mention.handles
+        )
+        return _NOBODY.union(*keyed)
+
     def _meant(self, mention: Mention) -> str | None:
         for handle in mention.handles:
             fitting = (mention.by_key and self._keyed.get(handle)) or self._called.get(handle)
