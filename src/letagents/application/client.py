@@ -16,6 +16,7 @@ from letagents.application.places import Places
 from letagents.application.plain import PlainSessions
 from letagents.application.registration import Registration
 from letagents.application.repository import Repository
+from letagents.application.searching import Searching
 from letagents.domain.identity import Hints
 from letagents.ports.clock import Clock
 from letagents.ports.forges import Forges
@@ -36,6 +37,7 @@ class Client:
     callers: Callers
     places: Places
     messages: Messaging
+    searching: Searching
     repository: Repository
     onboarding: Onboarding
 
@@ -83,6 +85,7 @@ class LetAgents:
             Callers(self.state, held, plain, chat),
             places,
             Messaging(self.rooms, held, self.ids, self.longest_wait),
+            Searching(self.rooms, held),
             Repository(self.checkouts, self.forges, places),
             Onboarding(self.state, self.clock, self.installation),
         )

@@ -62,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     _rooms(commands)
     _tail(commands)
     _send(commands)
+    _search(commands)
     _doctor(commands)
     return parser
 
@@ -119,6 +120,24 @@ def _send(commands: Commands) -> None:
     send.add_argument("--as", dest="name", metavar="NAME", help="your name (else as git has it)")
     send.add_argument("--key", help="repeating the call with the same key says it only once")
     send.add_argument("--create", action="store_true", help="make the room if it is not there")
+
+
+def _search(commands: Commands) -> None:
+    does = "find what was said in a room, newest first"
+    search = _command(commands, "search", module="search", does=does)
+    search.add_argument("room", metavar="ROOM", help="its name or invite code")
+    words = "whole words that must all be there; 'a phrase' in quotes; begin*"
+    search.add_argument("words", metavar="WORD", nargs="*", help=words)
+    search.add_argument("--author", metavar="NAME", help="only what they said")
+    search.add_argument(
+        "--thread", metavar="msg_N", type=_message_id, help="only the thread of that message"
+    )
+    search.add_argument("--since", metavar="TIME", help="only from then on, in UTC")
+    search.add_argument("--until", metavar="TIME", help="only before then, in UTC")
+    search.add_argument(
+        "-n", dest="most", metavar="N", type=_count, default=20, help="so many at most (20)"
+    )
+    _json(search)
 
 
 def _doctor(commands: Commands) -> None:

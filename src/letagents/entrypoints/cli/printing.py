@@ -121,10 +121,14 @@ _REMEDIES = {
 """What a person at a shell does, where an agent would make a call."""
 
 _OPTIONS = {
+    "author": "--author",
     "client_message_id": "--key",
     "reply_to": "--reply-to",
+    "since": "--since",
     "text": "TEXT",
     "thread_parent_id": "--thread",
+    "until": "--until",
+    "words": "WORDS",
 }
 """What a person at a shell calls a call's parameters."""
 
