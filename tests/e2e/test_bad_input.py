@@ -25,12 +25,14 @@ MEGABYTES = "x" * 10_000_000
 GOOD: dict[str, object] = {
     "agent_session_id": None,
     "after_message_id": "msg_1",
+    "before_message_id": "msg_2",
     "client_message_id": "a key",
     "code": None,
     "conversation_id": "one",
     "cwd": "/",
     "display_name": "Sage",
     "limit": 5,
+    "message_id": "msg_1",
     "name": "another room",
     "recover_lost_worker": False,
     "registration_key": "another key",
@@ -42,6 +44,7 @@ GOOD: dict[str, object] = {
     "session_mode": "current",
     "status": "busy",
     "text": "hi",
+    "text_offset": 0,
     "thread_parent_id": "msg_1",
     "timeout": 1000,
     "worker_id": None,
@@ -51,12 +54,18 @@ GOOD: dict[str, object] = {
 IDS = {
     "agent_session_id",
     "after_message_id",
+    "before_message_id",
     "code",
+    "message_id",
     "reply_to",
     "room_id",
     "thread_parent_id",
     "worker_id",
 }
+OF_MESSAGES = (
+    *("after_message_id", "before_message_id", "message_id"),
+    *("reply_to", "thread_parent_id"),
+)
 OF_ANOTHER_KIND = ["msg_1", "worker_" + "0" * 32, "local_" + "0" * 64, "ABCD-EFGH-JKLM", "claim_1"]
 
 IGNORED = {"sender", "conversation_id"}
@@ -88,8 +97,8 @@ def wrong_types(parameter: Parameter) -> Iterator[tuple[str, object]]:
 def wrong_texts(parameter: Parameter) -> Iterator[tuple[str, object]]:
     if not parameter.blank:
         yield from (("empty", ""), ("blank", " \t\u00a0 " if parameter.free_text else "  "))
-    if parameter.max_length is not None:
-        yield "too-long", "x" * (parameter.max_length + 1)
+    if (most := parameter.max_length or parameter.ceiling) is not None:
+        yield "too-long", "x" * (most + 1)
     yield from (("nul", "a\x00b"), ("escape", "a\x1b[31mb"), ("c1", "a\x9bb"), ("del", "a\x7fb"))
     if not parameter.free_text:
         yield "line-end", "a\nb"
@@ -107,12 +116,12 @@ def wrong_ids(parameter: Parameter) -> Iterator[tuple[str, object]]:
         "after_message_id": ["msg_", "msg_0", "msg_01", "msg_-1", "msg_2147483648", "MSG_1", "1"],
         "worker_id": ["worker_", "worker_" + "0" * 31, "worker_" + "G" * 32, "WORKER_" + "0" * 32],
     }
-    spellings["reply_to"] = spellings["thread_parent_id"] = spellings["after_message_id"]
-    is_message = parameter.name in {"after_message_id", "reply_to", "thread_parent_id"}
+    spellings |= dict.fromkeys(OF_MESSAGES, spellings["after_message_id"])
+    is_message = parameter.name in OF_MESSAGES
     others = OF_ANOTHER_KIND[1:] if is_message else OF_ANOTHER_KIND
     for number, value in enumerate([*others, *spellings.get(parameter.name, ())]):
         yield f"id-{number}", value
-    if is_message:
+    if is_message and parameter.name != "before_message_id":
         yield "from-the-future", "msg_999"
 
 

@@ -13,12 +13,13 @@ from mcp import MCPError
 from tests.e2e.chats import ERAS, SCHEMAS, Chat, House, Served, living_in, schema_is_sound
 
 from letagents.adapters.rooms.memory import MemoryRooms
+from letagents.domain.bounds import RESULT_LIMIT
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.domain.messages import After, Page, Window
 from letagents.entrypoints.mcp.prompts import COMPACT, Prompts, full
 from letagents.entrypoints.mcp.tools.catalogue import TOOLS
-from letagents.wire import readable
+from letagents.wire.bounds import size
 
 ORDER = [
     "create_room",
@@ -98,20 +99,6 @@ async def test_the_tools_are_listed_in_their_order_with_honest_annotations(chat:
 
 def _hint(tool: Any, name: str) -> bool:
     return bool(getattr(tool.annotations, name))
-
-
-async def test_all_that_a_model_is_shown_of_the_tools_is_within_twelve_kilobytes(
-    chat: Chat, capsys: pytest.CaptureFixture[str]
-) -> None:
-    listed = [
-        {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
-        for tool in (await chat.client.list_tools()).tools
-    ]
-    size = readable.size(listed)
-    with capsys.disabled():
-        print(f"names, descriptions and input schemas: {size:,} bytes of 12,288 ", end="")
-
-    assert size <= 12 * 1024
 
 
 async def test_every_tool_that_speaks_or_looks_takes_an_identity_and_a_room(chat: Chat) -> None:
@@ -528,10 +515,70 @@ async def test_the_newest_are_read_up_to_a_limit(chat: Chat) -> None:
         messages = page["messages"]
         return len(messages), messages[0]["text"], page.get("truncated", False)
 
-    assert await read() == (100, "6", True)
     assert await read(limit=2) == (2, "104", True)
-    assert await read(limit=0) == (105, "1", False)
-    assert await read(limit=10**30) == (105, "1", False)
+    assert await read(limit=2, before_message_id="msg_104") == (2, "102", True)
+    assert await read(limit=2, before_message_id="msg_3") == (2, "1", False)
+    assert await read(limit=50) == (50, "56", True)
+    shown = (await read(limit=0))[0]
+    assert await read() == await read(limit=0) == await read(limit=10**30)
+    assert 50 < shown < 105, "as many as fit into a result"
+
+
+async def test_what_a_page_leaves_out_is_had_page_by_page(chat: Chat) -> None:
+    await joined(chat)
+    worker_id = await worker(chat)
+    for number in range(1, 221):
+        await chat.call("send_message", worker_id=worker_id, text=f"{number} {'é' * number}")
+    read: list[str] = []
+    cursor: dict[str, object] = {}
+    while True:
+        page = await chat.call("read_messages", limit=0, **cursor)
+        assert size(page) <= RESULT_LIMIT
+        read = [message["id"] for message in page["messages"]] + read
+        if "truncated" not in page:
+            break
+        cursor = {"before_message_id": page["next_before_message_id"]}
+
+    assert read == [f"msg_{number}" for number in range(1, 221)]
+
+
+async def test_a_text_too_long_for_a_result_is_read_in_pieces(chat: Chat) -> None:
+    await joined(chat)
+    worker_id = await worker(chat)
+    text = "".join(chr(0x1F300 + number % 200) for number in range(65_536))
+    said = await chat.call("send_message", worker_id=worker_id, text=text)
+    [first] = (await chat.call("read_messages"))["messages"]
+    pieces, offset = [first["text"]], first["next_text_offset"]
+    while offset is not None:
+        page = await chat.call("read_messages", message_id="msg_1", text_offset=offset)
+        assert size(page) <= RESULT_LIMIT
+        [piece] = page["messages"]
+        pieces.append(piece["text"])
+        offset = piece.get("next_text_offset")
+
+    assert "".join(pieces) == text
+    assert first["content_truncated"] is said["content_truncated"] is True
+    assert size(said) <= RESULT_LIMIT
+    assert len(pieces) < 12
+
+
+async def test_one_message_is_read_by_its_id(chat: Chat) -> None:
+    await joined(chat)
+    worker_id = await worker(chat)
+    for text in ("one", "two", "three"):
+        await chat.call("send_message", worker_id=worker_id, text=text)
+    [second] = (await chat.call("read_messages", message_id="msg_2"))["messages"]
+
+    assert second["text"] == "two"
+    assert "content_truncated" not in second
+    for wrong, field in (
+        ({"message_id": "msg_4"}, "message_id"),
+        ({"message_id": "msg_2", "text_offset": 3}, "text_offset"),
+        ({"text_offset": 3}, "text_offset"),
+        ({"message_id": "msg_2", "limit": 3}, "limit"),
+        ({"message_id": "msg_2", "before_message_id": "msg_3"}, "before_message_id"),
+    ):
+        assert (await chat.refused("read_messages", **wrong)).startswith(f"{field}: ")
 
 
 async def test_a_status_is_a_message_that_says_so(chat: Chat) -> None:
@@ -626,7 +673,7 @@ async def test_a_wait_keeps_within_its_bytes_and_observes_no_further(chat: Chat)
     read = await chat.call("read_messages")
 
     assert 0 < count < 9
-    assert readable.size(following["messages"]) <= readable.BODY_LIMIT
+    assert max(size(page) for page in (following, tail, read)) <= RESULT_LIMIT
     assert following["truncated"] is True
     assert following["omitted_message_count"] == 9 - count
     assert following["last_observed_message_id"] == f"msg_{1 + count}"

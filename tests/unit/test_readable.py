@@ -1,7 +1,6 @@
 """Messages in the form that agents read."""
 
 import json
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +14,7 @@ from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import Message, Quote
 from letagents.testing.determinism import ManualClock
 from letagents.wire import readable
+from letagents.wire.bounds import Plain, size
 
 NOW = ManualClock().now()
 
@@ -38,7 +38,7 @@ def quote(number: int) -> Quote:
     return Quote(MessageId(number), "Sage", f"text {number}", "agent", NOW)
 
 
-def thread_of(plain: readable.Plain) -> tuple[object, ...]:
+def thread_of(plain: Plain) -> tuple[object, ...]:
     thread = plain["thread"]
     return (
         thread["root_message_id"],
@@ -131,82 +131,57 @@ def test_a_real_reply_counts_where_a_quotation_of_the_root_does_not() -> None:
 # --- bounds --------------------------------------------------------------------------------------
 
 
-def plains(count: int, characters: int) -> list[readable.Plain]:
-    return [{"id": f"msg_{n}", "text": "x" * characters} for n in range(1, count + 1)]
+def test_a_quotation_shows_only_the_beginning_of_a_long_text() -> None:
+    long = attrs.evolve(quote(1), text="x" * 1_001)
+    [plain] = readable.page([attrs.evolve(said(2), reply_to=long)])
+
+    assert plain["reply_to"]["text"] == "x" * 1_000
+    assert plain["reply_to"]["content_truncated"] is True
 
 
-def ids(messages: Sequence[readable.Plain]) -> list[str]:
-    return [str(one["id"]) for one in messages]
+@pytest.mark.rule("Z2")
+def test_a_page_that_does_not_fit_keeps_its_beginning_or_its_end_in_order() -> None:
+    large = [{"id": f"msg_{n}", "text": "x" * 15_000} for n in range(1, 6)]
+    beginning, end = readable.bounded(large, "first"), readable.bounded(large, "last")
+
+    assert beginning.items == large[:2]
+    assert end.items == large[3:]
+    assert beginning.omitted == end.omitted == 3
 
 
-def test_a_page_that_does_not_fit_keeps_its_beginning() -> None:
-    kept = readable.bounded(plains(100, 950_000), "first")
-
-    assert ids(kept.messages) == ["msg_1", "msg_2"]
-    assert kept.omitted == 98
-    assert readable.size(kept.messages) <= readable.BODY_LIMIT
-
-
-def test_a_tail_that_does_not_fit_keeps_its_end_in_order() -> None:
-    kept = readable.bounded(plains(5, 700_000), "last")
-
-    assert ids(kept.messages) == ["msg_4", "msg_5"]
-    assert kept.omitted == 3
-
-
+@pytest.mark.rule("Z3")
 def test_a_message_too_large_for_any_page_is_cut_and_says_so() -> None:
-    large: dict[str, Any] = {
-        "id": "msg_1",
-        "sender": "Juniper",
-        "timestamp": "then",
-        "text": "é" * 5_000_000,
-        "thread_reply_to_id": None,
-        "agent_identity": {"actor_label": "Juniper"},
-    }
-    kept = readable.bounded([large], "first")
+    large: dict[str, Any] = {"id": "msg_1", "sender": "Juniper", "text": "é" * 50_000}
+    [cut] = readable.bounded([large], "first").items
 
-    assert kept.omitted == 0
-    assert kept.messages == [
-        {
-            "id": "msg_1",
-            "sender": "Juniper",
-            "timestamp": "then",
-            "text": "é" * 16_384,
-            "content_truncated": True,
-            "original_utf8_bytes": readable.size(large),
-        }
-    ]
+    assert cut.items() >= {"id": "msg_1", "sender": "Juniper", "content_truncated": True}.items()
+    assert cut["text"] == "é" * cut["next_text_offset"]
+    assert cut["original_utf8_bytes"] == size(large)
+    assert readable.CUT - 10 < size(cut) <= readable.CUT
 
 
-def test_a_cut_never_parts_a_character() -> None:
-    """A character beyond the first 65,536 is two units of what is counted."""
-    [cut] = readable.bounded([{"id": "msg_1", "text": "x" + "🙂" * 600_000}], "first").messages
+@pytest.mark.rule("Z3")
+def test_a_message_that_grows_when_it_is_shown_is_measured_as_shown() -> None:
+    both = [{"id": "msg_1", "text": "x" * 30_000}, {"id": "msg_2", "text": "x" * 15_000}]
+    kept = readable.bounded(both, "first", size_of=lambda one: 2 * size(one))
 
-    assert cut["text"] == "x" + "🙂" * 8191
+    assert [one.get("content_truncated") for one in kept.items] == [True]
 
 
+@pytest.mark.rule("Z4")
 @given(
-    sizes=st.lists(st.integers(0, 3_000), max_size=12),
-    keep=st.sampled_from(["first", "last"]),
-    limit=st.integers(1_024, 6_000),
+    text=st.text(st.sampled_from('ab"\\\n\té🙂\u2028'), min_size=1, max_size=4_000),
+    limit=st.integers(220, 2_000),
 )
-def test_what_is_kept_fits_and_is_one_end_of_what_was_given(
-    sizes: list[int], keep: Any, limit: int
-) -> None:
-    given_ones = [{"id": f"msg_{n}", "text": "é" * size} for n, size in enumerate(sizes)]
-    kept = readable.bounded(given_ones, keep, limit)
-    count = len(kept.messages)
-    end = given_ones[:count] if keep == "first" else given_ones[len(given_ones) - count :]
+def test_the_pieces_of_a_text_are_the_whole_of_it(text: str, limit: int) -> None:
+    message = {"id": "msg_1", "text": text}
+    pieces: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        piece = readable.piece(message, offset, limit)
+        assert size([piece]) <= limit
+        pieces.append(piece["text"])
+        offset = piece.get("next_text_offset")
 
-    assert ids(kept.messages) == ids(end)
-    assert count + kept.omitted == len(given_ones)
-    if all(readable.size(one) + 2 <= limit for one in given_ones):
-        assert kept.messages == end
-        assert readable.size(kept.messages) <= limit
-
-
-@pytest.mark.parametrize("limit", [6, 7])
-def test_the_bound_counts_brackets_and_separators(limit: int) -> None:
-    """Two empty objects and what holds them are seven bytes."""
-    assert readable.size([{}, {}]) == 7
-    assert readable.bounded([{}, {}], "first", limit).omitted == (0 if limit == 7 else 1)
+    assert "".join(pieces) == text
+    assert all(pieces)

@@ -1,25 +1,20 @@
 """Messages in the form that agents read. (Source: mcp-tools 12.4, 12.7; state-and-rules 5.7.)
 
-Thread fields stand at the top of real thread replies only; a quotation stays top-level. What is too
-large is cut from the end that matters less, and the result says how much was left out.
+Thread fields stand at the top of real thread replies only; a quotation stays top-level. A text
+that is too large is cut, and the message says where to go on; a quoted text shows its beginning.
 """
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
 
-import attrs
-
+from letagents.domain.bounds import ITEMS_LIMIT
 from letagents.domain.messages import Message, Quote
-from letagents.wire import moments
+from letagents.wire import bounds, moments
+from letagents.wire.bounds import Bounded, End, Plain, size
 
-BODY_LIMIT = 2_097_152
-"""Bytes of messages, as compact JSON, that one result holds at most."""
-CUT_TEXT = 16_384
-"""UTF-16 units of a text that is too large by itself, of which so many are kept."""
-
-_KEPT = ("id", "sender", "source", "timestamp", "thread_root_id", "thread_reply_to_id")
-Plain = dict[str, Any]
+CUT = 16_000
+"""Bytes of a message that is too large for any page: so much of it is given in one."""
+QUOTED = 1_000
+"""Characters of a quoted message that are shown with the one that quotes it."""
 
 
 def message(said: Message) -> Plain:
@@ -86,47 +81,37 @@ def _author(said: Message) -> Plain | None:
 
 
 def _quote(quoted: Quote) -> Plain:
-    return {
+    plain: Plain = {
         "id": str(quoted.id),
         "sender": quoted.sender,
-        "text": quoted.text,
+        "text": quoted.text[:QUOTED],
         "source": quoted.source,
         "timestamp": moments.to_text(quoted.said_at),
     }
-
-
-@attrs.frozen
-class Bounded:
-    """Messages that fit, and how many did not."""
-
-    messages: list[Plain]
-    omitted: int
+    return plain | {"content_truncated": True} if len(quoted.text) > QUOTED else plain
 
 
 def bounded(
-    messages: Iterable[Plain], keep: Literal["first", "last"], limit: int = BODY_LIMIT
-) -> Bounded:
-    """Return as many messages from one end as fit into `limit` bytes of compact JSON."""
-    given = list(messages)
-    ordered = given if keep == "first" else given[::-1]
-    fitting: list[Plain] = []
-    room = limit - len("[]")
-    for one in ordered:
-        whole = one if size(one) <= limit - len("[]") else _compacted(one)
-        room -= size(whole) + (1 if fitting else 0)
-        if room < 0:
-            break
-        fitting.append(whole)
-    kept = fitting if keep == "first" else fitting[::-1]
-    return Bounded(kept, len(given) - len(kept))
+    messages: Sequence[Plain],
+    keep: End,
+    limit: int = ITEMS_LIMIT,
+    size_of: Callable[[Plain], int] = size,
+) -> Bounded[Plain]:
+    """Return as many messages from one end as fit; one that is too large alone is cut."""
+    whole = [one if size_of(one) + len("[]") <= limit else piece(one, 0, CUT) for one in messages]
+    return bounds.bounded(whole, limit, keep, size_of)
 
 
-def size(value: object) -> int:
-    """Return the bytes of `value` as compact JSON."""
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+def piece(message: Plain, offset: int, limit: int = ITEMS_LIMIT) -> Plain:
+    """Return a message with its text from `offset` on, in at most `limit` bytes.
 
-
-def _compacted(one: Plain) -> Plain:
-    cut = str(one["text"]).encode("utf-16-le")[: 2 * CUT_TEXT].decode("utf-16-le", "ignore")
-    kept = {name: one[name] for name in _KEPT if isinstance(one.get(name), str)}
-    return kept | {"text": cut, "content_truncated": True, "original_utf8_bytes": size(one)}
+    If that is not the end of the text, it says with which offset to go on.
+    """
+    text = str(message["text"])
+    facts = {"content_truncated": True, "original_utf8_bytes": size(message)}
+    start = message | {"text": text[offset:]} | ({"text_offset": offset} if offset else {})
+    if size(start) + len("[]") <= limit:
+        return start | facts if offset else start
+    start |= facts | {"next_text_offset": len(text)}
+    cut = bounds.cut(start, "text", limit - len("[]"))
+    return cut | {"next_text_offset": offset + len(cut["text"])}

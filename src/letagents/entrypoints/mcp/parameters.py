@@ -22,7 +22,8 @@ class Parameter:
     """One named value that a tool takes.
 
     `free_text` may hold line breaks and tabs (CRLF is read as LF), `blank` may be empty, the value
-    of a `secret` is never shown in an error, `form` says in words what `pattern` asks for.
+    of a `secret` is never shown in an error, `form` says in words what `pattern` asks for. A
+    `ceiling` is a `max_length` that no honest value comes near, so that no model is told of it.
 
     An `object` with `fields` has these and no others; one without holds any JSON of at most
     `max_bytes`. Each value of an `array` is read as `item` says, whose own name is not shown; a
@@ -35,6 +36,7 @@ class Parameter:
     required: bool = attrs.field(default=False, kw_only=True)
     min_length: int | None = attrs.field(default=None, kw_only=True)
     max_length: int | None = attrs.field(default=None, kw_only=True)
+    ceiling: int | None = attrs.field(default=None, kw_only=True)
     pattern: str | None = attrs.field(default=None, kw_only=True)
     form: str | None = attrs.field(default=None, kw_only=True)
     enum: tuple[str, ...] = attrs.field(default=(), kw_only=True)

@@ -99,10 +99,9 @@ def _string(parameter: Parameter, value: object) -> str:
 
 
 def _refuse_length(parameter: Parameter, length: int) -> None:
-    if parameter.max_length is not None and length > parameter.max_length:
-        raise refused(
-            parameter, f"{length} characters are too many, the limit is {parameter.max_length}"
-        )
+    most = parameter.ceiling if parameter.max_length is None else parameter.max_length
+    if most is not None and length > most:
+        raise refused(parameter, f"{length} characters are too many, the limit is {most}")
     if parameter.min_length is not None and length < parameter.min_length:
         raise refused(
             parameter, f"{length} characters are too few, the least is {parameter.min_length}"

@@ -13,24 +13,14 @@ from letagents.entrypoints.mcp.parameters import Parameter
 T = TypeVar("T")
 Arguments = Mapping[str, object]
 
-WORKER_ID = Parameter(
-    "worker_id", "string", "This chat's handle from register_agent_session.", max_length=200
-)
-SESSION_ID = Parameter(
-    "agent_session_id", "string", "Instead of worker_id: a session without handle.", max_length=240
-)
-ROOM_ID = Parameter(
-    "room_id", "string", "Default: the worker's only room, else the current one.", max_length=200
-)
-SENDER = Parameter(
-    "sender", "string", "Ignored: the room knows who speaks.", max_length=2048, blank=True
-)
-CONVERSATION_ID = Parameter("conversation_id", "string", "Ignored.", max_length=200, blank=True)
+# Every tool repeats these to every model: what they are is told once, by register_agent_session.
+WORKER_ID = Parameter("worker_id", "string", "Your handle.", ceiling=200)
+SESSION_ID = Parameter("agent_session_id", "string", ceiling=240)
+ROOM_ID = Parameter("room_id", "string", ceiling=200)
+SENDER = Parameter("sender", "string", "Ignored.", ceiling=2048, blank=True)
+CONVERSATION_ID = Parameter("conversation_id", "string", "Ignored.", ceiling=200, blank=True)
 CLIENT_MESSAGE_ID = Parameter(
-    "client_message_id",
-    "string",
-    "Idempotency key: sent again, it answers with the first message.",
-    max_length=200,
+    "client_message_id", "string", "Sent again, it answers with the first message.", ceiling=200
 )
 
 

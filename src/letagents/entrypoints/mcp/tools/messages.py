@@ -3,18 +3,17 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Literal
 
 import anyio
 
 from letagents.application.messaging import Heard, is_for_reader
 from letagents.domain import identity
-from letagents.domain.errors import Malformed, NoRoom
+from letagents.domain.errors import Malformed, NoRoom, UnknownMessage
 from letagents.domain.ids import MessageId, RoomId
-from letagents.domain.messages import TEXT_LIMIT, Latest
+from letagents.domain.messages import TEXT_LIMIT, Before, Latest
 from letagents.domain.sessions import Connection
 from letagents.entrypoints.mcp.parameters import Parameter
-from letagents.entrypoints.mcp.prompts import kind_of
+from letagents.entrypoints.mcp.prompts import full, kind_of
 from letagents.entrypoints.mcp.tool import Progress, Tool
 from letagents.entrypoints.mcp.tools import schemas
 from letagents.entrypoints.mcp.tools.arguments import (
@@ -32,6 +31,7 @@ from letagents.entrypoints.mcp.tools.arguments import (
 )
 from letagents.entrypoints.mcp.visit import Visit
 from letagents.wire import moments, public, readable
+from letagents.wire.bounds import Bounded, End, Plain, size
 
 Result = dict[str, object]
 
@@ -70,7 +70,7 @@ async def _send(
         speaker, str(arguments["text"]), key=key, reply_to=reply_to, thread=thread
     )
     await visit.client.places.saw(message.room_id, message.id)
-    [plain] = readable.page([message])
+    [plain] = readable.bounded(readable.page([message]), "first").items
     return {"room_id": str(message.room_id), **plain, "agent_identity": _speaking(visit, speaker)}
 
 
@@ -99,15 +99,47 @@ async def _speaker(visit: Visit, arguments: Arguments) -> Connection:
 
 
 async def read_messages(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    limit = _whole(arguments.get("limit"), READ_DEFAULT) or READ_LARGEST
+    one = message_of(arguments.get("message_id"), "message_id")
+    before = message_of(arguments.get("before_message_id"), "before_message_id")
+    if one is not None:
+        return await _read_one(visit, arguments, one)
+    if "text_offset" in arguments:
+        raise Malformed("text_offset: it needs a message_id.", remedy="Pass message_id too.")
+    limit = min(_whole(arguments.get("limit"), READ_DEFAULT) or READ_LARGEST, READ_LARGEST)
     room_id, viewer = await _viewer(visit, arguments)
     with naming("room_id"):
-        window = Latest(min(limit, READ_LARGEST))
+        window = Latest(limit) if before is None else Before(before, limit)
         page = await visit.client.messages.read(room_id, window, viewer)
-    kept = readable.bounded(readable.page(page.messages), "last")
-    await visit.client.places.saw(room_id, page.messages[-1].id if page.messages else None)
-    shown = [_with_prompt(visit, one) for one in kept.messages]
-    return {"room_id": str(room_id), "messages": shown} | _left_out(page.more, kept.omitted)
+    kept = readable.bounded(readable.page(page.messages), "last", size_of=_size)
+    if before is None:
+        await visit.client.places.saw(room_id, page.messages[-1].id if page.messages else None)
+    shown = [_with_prompt(visit, one) for one in kept.items]
+    return {"room_id": str(room_id), "messages": shown} | _older(page.more, kept)
+
+
+async def _read_one(visit: Visit, arguments: Arguments, message_id: MessageId) -> Result:
+    if further := [name for name in ("before_message_id", "limit") if name in arguments]:
+        raise Malformed(
+            f"{further[0]}: message_id was passed too, which reads one message.",
+            remedy=f"Leave {further[0]} or message_id out.",
+        )
+    room_id, viewer = await _viewer(visit, arguments)
+    with naming("room_id"):
+        window = Before(MessageId(message_id.number + 1), 1)
+        page = await visit.client.messages.read(room_id, window, viewer)
+    if not page.messages or page.messages[0].id != message_id:
+        raise UnknownMessage(
+            f"message_id: {message_id} does not exist in this room.",
+            remedy="Call read_messages without message_id to see the room's newest.",
+        )
+    [plain] = readable.page(page.messages)
+    offset = _whole(arguments.get("text_offset"), 0)
+    if offset >= len(plain["text"]):
+        raise Malformed(
+            f"text_offset: {message_id} has {len(plain['text'])} characters.",
+            remedy="Pass the next_text_offset of an earlier result, or leave it out.",
+        )
+    return {"room_id": str(room_id), "messages": [readable.piece(plain, offset)]}
 
 
 async def wait_for_messages(visit: Visit, arguments: Arguments, progress: Progress) -> Result:
@@ -128,14 +160,12 @@ async def _viewer(visit: Visit, arguments: Arguments) -> tuple[RoomId, Connectio
     return await visit.client.callers.viewing(claim(arguments), visit.client.places.current_id)
 
 
-def _heard(
-    visit: Visit, heard: Heard, keep: Literal["first", "last"]
-) -> tuple[Result, MessageId | None]:
+def _heard(visit: Visit, heard: Heard, keep: End) -> tuple[Result, MessageId | None]:
     """Return what a wait brought and up to where it was observed: never past what did not fit."""
     messages = heard.page.messages
-    kept = readable.bounded(readable.page(messages), keep)
-    said = messages[: len(kept.messages)] if keep == "first" else messages[kept.omitted :]
-    pairs = list(zip(said, kept.messages, strict=True))
+    kept = readable.bounded(readable.page(messages), keep, size_of=_size)
+    said = messages[: len(kept.items)] if keep == "first" else messages[kept.omitted :]
+    pairs = list(zip(said, kept.items, strict=True))
     shown = [_with_prompt(visit, plain) for message, plain in pairs if is_for_reader(message)]
     silent = [message.id for message, _ in pairs if not is_for_reader(message)]
     result: Result = {"messages": shown}
@@ -143,19 +173,33 @@ def _heard(
     if skipped := [*heard.passed_over, *silent]:
         result["skipped_message_ids"] = [str(one) for one in skipped[-SKIPPED_SHOWN:]]
         result["skipped_message_count"] = len(skipped)
-    return result | _left_out(heard.page.more, kept.omitted), observed
+    left_out = _older if keep == "last" else _left_out
+    return result | left_out(heard.page.more, kept), observed
 
 
-def _left_out(more: bool, omitted: int) -> Result:
+def _older(more: bool, kept: Bounded[Plain]) -> Result:
+    """Return what is to be said of older messages that were left out, and where to go on."""
+    result = _left_out(more, kept)
+    return result | {"next_before_message_id": kept.items[0]["id"]} if result else result
+
+
+def _left_out(more: bool, kept: Bounded[Plain]) -> Result:
     result: Result = {}
-    if more or omitted:
+    if more or kept.omitted:
         result["truncated"] = True
-    if omitted:
-        result["omitted_message_count"] = omitted
+    if kept.omitted:
+        result["omitted_message_count"] = kept.omitted
     return result
 
 
-def _with_prompt(visit: Visit, plain: readable.Plain) -> readable.Plain:
+def _size(plain: Plain) -> int:
+    """Return the bytes of a message as it will be shown: with a prompt, its text stands twice."""
+    if (kind := kind_of(plain.get("agent_prompt_kind"))) is None:
+        return size(plain)
+    return 2 * size(plain) + size(full(kind))
+
+
+def _with_prompt(visit: Visit, plain: Plain) -> Plain:
     kind = kind_of(plain.get("agent_prompt_kind"))
     if kind is None:
         return plain
@@ -206,7 +250,11 @@ _PAGE = {
     "room_id": schemas.STRING,
     "messages": schemas.MESSAGES,
 }
-_LEFT_OUT = {"truncated": schemas.BOOLEAN, "omitted_message_count": schemas.NUMBER}
+_LEFT_OUT = {
+    "truncated": schemas.BOOLEAN,
+    "omitted_message_count": schemas.NUMBER,
+    "next_before_message_id": schemas.STRING,
+}
 
 STATUS = (
     Tool(
@@ -232,16 +280,14 @@ STATUS = (
 MESSAGES = (
     Tool(
         name="send_message",
-        purpose="Say something in the room. @Name wakes one, @everyone all; what is said to nobody "
-        "wakes nobody. reply_to quotes a message, thread_parent_id answers inside its thread.",
+        purpose="Say something. @Name wakes one, @everyone all; what is said to nobody wakes "
+        "nobody.",
         parameters=(
             _TEXT,
             ROOM_ID,
             WORKER_ID,
-            Parameter("reply_to", "string", "Message to quote, e.g. msg_3.", max_length=40),
-            Parameter(
-                "thread_parent_id", "string", "A message of the thread to answer in.", max_length=40
-            ),
+            Parameter("reply_to", "string", "Message to quote, e.g. msg_3.", ceiling=40),
+            Parameter("thread_parent_id", "string", "Answer in its thread.", ceiling=40),
             CLIENT_MESSAGE_ID,
             SESSION_ID,
             SENDER,
@@ -263,7 +309,7 @@ MESSAGES = (
                 "string",
                 "Its thread.root_message_id.",
                 required=True,
-                max_length=40,
+                ceiling=40,
             ),
             ROOM_ID,
             WORKER_ID,
@@ -282,7 +328,15 @@ MESSAGES = (
         purpose="The newest messages, oldest first. Moves no cursor.",
         parameters=(
             ROOM_ID,
-            Parameter("limit", "integer", "Default 100, most 500 (0 means 500).", minimum=0),
+            Parameter("limit", "integer", "Default 100, most 500 (0: 500).", minimum=0),
+            Parameter(
+                "before_message_id",
+                "string",
+                "Page back: the next_before_message_id of a result.",
+                ceiling=40,
+            ),
+            Parameter("message_id", "string", "Only this message.", ceiling=40),
+            Parameter("text_offset", "integer", "Its text from next_text_offset on.", minimum=0),
             WORKER_ID,
             SESSION_ID,
         ),
@@ -294,11 +348,11 @@ MESSAGES = (
     ),
     Tool(
         name="wait_for_messages",
-        purpose="Long poll: returns when messages come after a cursor, or empty at the timeout, "
-        "which is not an end: call again with the cursor. Use last_observed_message_id as cursor "
-        "even when messages is empty; messages labelled silent are skipped. Answer thread replies "
-        "with send_thread_message. Only legacy or manual workers may nudge other legacy or manual "
-        "participants, never about or from supervised workers.",
+        purpose="Long poll: returns when messages come after the cursor, or empty at the timeout, "
+        "which is not an end: call again, with last_observed_message_id as cursor even if nothing "
+        "is shown. Silent-labelled ones are skipped. Answer thread replies with "
+        "send_thread_message. Only legacy/manual workers may nudge legacy/manual participants, "
+        "never about or from supervised workers.",
         parameters=(
             ROOM_ID,
             WORKER_ID,
@@ -306,12 +360,12 @@ MESSAGES = (
                 "after_message_id",
                 "string",
                 "Cursor, e.g. msg_3; default: the most recent 100.",
-                max_length=40,
+                ceiling=40,
             ),
             Parameter(
                 "timeout",
                 "number",
-                "Milliseconds, 1000 to LETAGENTS_POLL_MAX_MS (180000); default 30000.",
+                "Milliseconds; default 30000, most 180000 (LETAGENTS_POLL_MAX_MS).",
                 minimum=0,
             ),
             SESSION_ID,

@@ -22,17 +22,11 @@ Result = dict[str, object]
 _SESSION_MODE = Parameter(
     "session_mode", "string", "live needs a supervisor.", enum=("live", "current")
 )
-_CODE = Parameter(
-    "code", "string", "Invite code, e.g. AB12-CD34-EF56.", required=True, max_length=200
-)
-_NAME = Parameter("name", "string", "Room name or host/owner/repo.", required=True, max_length=200)
+_CODE = Parameter("code", "string", "E.g. AB12-CD34-EF56.", required=True, ceiling=200)
+_NAME = Parameter("name", "string", "Any name, or host/owner/repo.", required=True, ceiling=200)
 
-_CONVERSATION = Parameter(
-    "conversation_id", "string", "Whose name is shown, see set_agent_name.", max_length=200
-)
-_SAVED_ROOM = Parameter(
-    "room_id", "string", "Default: the room that was entered last.", max_length=200
-)
+_CONVERSATION = Parameter("conversation_id", "string", "See set_agent_name.", ceiling=200)
+_SAVED_ROOM = Parameter("room_id", "string", "Default: the last.", ceiling=200)
 
 _JOINED = schemas.result(
     {
@@ -151,7 +145,7 @@ JOINING = (
 INSPECTION = (
     Tool(
         name="get_current_room",
-        purpose="Which room this chat is in, and who it is there.",
+        purpose="Where this chat is, and who.",
         parameters=(_CONVERSATION,),
         result=schemas.result({"connected": schemas.BOOLEAN}),
         read_only=True,
@@ -164,7 +158,7 @@ INSPECTION = (
 RESUMING = (
     Tool(
         name="resume_room_session",
-        purpose="Enter again the room that this machine was in last, or the one named.",
+        purpose="Enter again a room that this machine was in.",
         parameters=(_SAVED_ROOM, WORKER_ID),
         result=schemas.result({"success": schemas.BOOLEAN}),
         read_only=False,

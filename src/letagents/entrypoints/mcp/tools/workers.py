@@ -210,34 +210,31 @@ def _nobody() -> Result:
 
 
 _DISPLAY_NAME = Parameter(
-    "display_name", "string", "Your name in rooms; set it at first registration.", max_length=64
+    "display_name", "string", "Your name; set it at first registration.", max_length=64
 )
 
 SESSIONS = (
     Tool(
         name="register_agent_session",
-        purpose="Become a worker of a room. New chat: registration_key, room_id, display_name. "
-        "Returning (restart, disconnect): worker_id, room_id. Handle lost: recover_lost_worker, "
-        "room_id, display_name. The newest connection of a worker is heard, earlier ones are not.",
+        purpose="Become a worker of a room; pass the worker_id it returns to room tools (room_id "
+        "defaults to your only room). New chat: registration_key, room_id, display_name. After a "
+        "restart: worker_id, room_id. Handle lost: recover_lost_worker, room_id, display_name. "
+        "Only a worker's newest connection is heard. Without a key: an agent_session_id.",
         parameters=(
             Parameter(
                 "registration_key",
                 "string",
-                "Random, made once per chat; the same key finds the same worker.",
-                max_length=200,
+                "Random, one per chat; it finds the same worker again.",
+                ceiling=200,
                 secret=True,
             ),
-            Parameter("worker_id", "string", "The handle this chat has.", max_length=200),
-            Parameter("room_id", "string", "The room; a lasting worker needs it.", max_length=200),
+            Parameter("worker_id", "string", ceiling=200),
+            ROOM_ID,
             _DISPLAY_NAME,
-            Parameter(
-                "recover_lost_worker",
-                "boolean",
-                "Ask for a worker of this server back by its name.",
-            ),
+            Parameter("recover_lost_worker", "boolean"),
             Parameter("session_kind", "string", enum=("worker", "controller")),
-            Parameter("runtime", "string", "E.g. claude-code.", max_length=100),
-            Parameter("cwd", "string", "Checkout whose branch is shown.", max_length=4096),
+            Parameter("runtime", "string", "E.g. claude-code.", ceiling=100),
+            Parameter("cwd", "string", "Checkout.", ceiling=4096),
         ),
         result=schemas.result(
             {"success": schemas.BOOLEAN},
@@ -254,7 +251,7 @@ SESSIONS = (
     ),
     Tool(
         name="disconnect_agent_session",
-        purpose="End this worker's session in a room; its handle stays good for registering again.",
+        purpose="End your session in a room; the handle stays good.",
         parameters=(WORKER_ID, ROOM_ID, SESSION_ID),
         result=schemas.result({"success": schemas.BOOLEAN}, {"agent_session": schemas.SESSION}),
         read_only=False,
@@ -269,9 +266,9 @@ NAMING = (
         name="set_agent_name",
         purpose="Name this chat where it acts without a worker_id.",
         parameters=(
-            Parameter("name", "string", "2 to 64 characters.", required=True, max_length=200),
-            Parameter("conversation_id", "string", "Only for this conversation.", max_length=200),
-            Parameter("worker_id", "string", "Refused: a worker keeps its name.", max_length=200),
+            Parameter("name", "string", "2 to 64 characters.", required=True, ceiling=200),
+            Parameter("conversation_id", "string", "Only in it.", ceiling=200),
+            Parameter("worker_id", "string", "Refused: it keeps its name.", ceiling=200),
         ),
         result=schemas.result({"success": schemas.BOOLEAN}),
         read_only=False,
