@@ -1,0 +1,312 @@
+"""Who works on a thing now, who reviews it, and what becomes of that when they fall silent.
+
+A lease has no end that is written down. Whether it is held is asked when somebody else wants the
+thing: of the holder's process where the machine can tell, else of how long the holder gave no sign.
+
+L1   A lease is held while its holder's session has not ended and the process of it is known to run.
+L2   Otherwise it is held for less than a term since the holder's last sign of life: the later of
+     the lease's renewal and what its session did.
+L3   A clock that people set changes nothing: signs are read on the steady clock, where after a
+     restart of the machine each is as long ago as the restart at most.
+L4   Of all who claim a thing one has it; the others are told who does.
+L5   A lease that is held no more stays its holder's until another claims the thing; then it is over.
+L6   Every lease of a thing has a higher epoch than all before it, and so has one that is passed on.
+L7   A holder that claims again has the lease that it had, renewed.
+L8   Who writes under a lease is its holder, and what it shows of lease and epoch is what they are;
+     who is refused is told who holds the thing now.
+L9   A lease ends as released by its holder, and as revoked, with a reason, by anybody else.
+L10  A lease of a session that ended passes to its agent's next session of the same process.
+L11  It also passes if the holder's process is known to be gone: to a session of the same agent;
+     or, work alone, to who bears the name, if the agent has no lasting handle and is nowhere else.
+L12  It never passes so from a session that has not ended, nor to another owner's.
+L13  What is passed on keeps its branch, its pull request and what it is to bring.
+"""
+
+import enum
+from datetime import datetime, timedelta
+
+import attrs
+
+from letagents.domain.errors import LetAgentsError, Retry
+from letagents.domain.follow_ups import Holder
+from letagents.domain.ids import SessionId
+from letagents.domain.names import name_key
+from letagents.domain.sessions import Session
+from letagents.domain.ticks import Tick, elapsed
+
+
+class LeaseKind(enum.Enum):
+    """What for."""
+
+    WORK = "work"
+    REVIEW = "review"
+    PATHS = "paths"
+
+
+class LeaseStatus(enum.Enum):
+    """Whether it counts, and how it ended if not."""
+
+    ACTIVE = "active"
+    RELEASED = "released"
+    REVOKED = "revoked"
+    EXPIRED = "expired"
+
+
+@attrs.frozen(kw_only=True)
+class Lease:
+    """Somebody's hold on a thing. `number` is its place among those of its kind in the room."""
+
+    number: int
+    kind: LeaseKind
+    about: str
+    agent_key: str
+    session_id: SessionId
+    instance_id: str
+    actor_label: str
+    epoch: int
+    renewed: Tick
+    created_at: datetime
+    updated_at: datetime
+    last_heartbeat_at: datetime
+    status: LeaseStatus = LeaseStatus.ACTIVE
+    branch_ref: str | None = None
+    pr_url: str | None = None
+    output_intent: str | None = None
+    revoked_reason: str | None = None
+
+    @property
+    def lease_id(self) -> str:
+        """What it is called."""
+        return f"{self.kind.value}_lease_{self.number}"
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it has not ended; whether it is held is another question."""
+        return self.status is LeaseStatus.ACTIVE
+
+    @property
+    def holder(self) -> Holder:
+        """Whose it is."""
+        return Holder(self.agent_key, self.session_id, self.instance_id, self.actor_label)
+
+
+@attrs.frozen(kw_only=True)
+class Evidence:
+    """What is known of a holder now. `alive` is of its process, and None where nobody can tell."""
+
+    alive: bool | None = None
+    seen: Tick | None = None
+    ended: bool = False
+
+
+class LeaseHeld(LetAgentsError):
+    """Somebody else holds what the call needs."""
+
+    code = "coordination_wrong_actor"
+    retry = Retry.LATER
+
+
+class LeaseMissing(LetAgentsError):
+    """The call needs a lease, and there is none."""
+
+    code = "coordination_missing_lease"
+
+
+class LeaseFenceStale(LetAgentsError):
+    """The lease that the call was made under has moved on since."""
+
+    code = "coordination_lease_fence_stale"
+
+
+class StaleLeaseReference(LetAgentsError):
+    """The call names a lease that is not the active one."""
+
+    code = "coordination_stale_lease_reference"
+
+
+def silence(lease: Lease, evidence: Evidence, tick: Tick) -> timedelta:
+    """Return how long ago the holder's last sign of life is."""
+    renewed = elapsed(lease.renewed, tick)
+    return renewed if evidence.seen is None else min(renewed, elapsed(evidence.seen, tick))
+
+
+def is_held(lease: Lease, evidence: Evidence, tick: Tick, term: timedelta) -> bool:
+    """Whether nobody else may have the thing now (L1, L2)."""
+    if not lease.is_active:
+        return False
+    runs = evidence.alive is True and not evidence.ended
+    return runs or silence(lease, evidence, tick) < term
+
+
+def opened(
+    kind: LeaseKind,
+    about: str,
+    by: Session,
+    *,
+    number: int,
+    before: Lease | None,
+    now: datetime,
+    tick: Tick,
+    intent: str | None = None,
+) -> Lease:
+    """Return a new lease of `by`; `before` is the thing's newest one, ended or not (L6)."""
+    return Lease(
+        number=number,
+        kind=kind,
+        about=about,
+        agent_key=by.agent_key,
+        session_id=by.session_id,
+        instance_id=by.instance_id,
+        actor_label=by.actor_label,
+        epoch=before.epoch + 1 if before else 1,
+        renewed=tick,
+        created_at=now,
+        updated_at=now,
+        last_heartbeat_at=now,
+        output_intent=intent,
+    )
+
+
+def held_by_another(
+    lease: Lease | None, by: Session, evidence: Evidence, tick: Tick, term: timedelta
+) -> bool:
+    """Whether somebody else than `by` holds the thing (L4)."""
+    return (
+        lease is not None
+        and lease.session_id != by.session_id
+        and is_held(lease, evidence, tick, term)
+    )
+
+
+def renewed(lease: Lease, *, now: datetime, tick: Tick) -> Lease:
+    """Return `lease` after a sign of its holder's."""
+    return attrs.evolve(lease, renewed=tick, last_heartbeat_at=now)
+
+
+def ended(lease: Lease, status: LeaseStatus, *, now: datetime, reason: str | None = None) -> Lease:
+    """Return `lease` after it ended so."""
+    return attrs.evolve(lease, status=status, updated_at=now, revoked_reason=reason)
+
+
+def let_go(lease: Lease, by: Session | None, *, now: datetime, reason: str | None) -> Lease:
+    """Return `lease` after `by` ended it, who need not be its holder (L9)."""
+    if by is not None and by.session_id == lease.session_id:
+        return ended(lease, LeaseStatus.RELEASED, now=now, reason=reason)
+    who = by.actor_label if by else "the room's owner"
+    return ended(lease, LeaseStatus.REVOKED, now=now, reason=reason or f"ended by {who}")
+
+
+def handed(lease: Lease, to: Session, *, number: int, now: datetime, tick: Tick) -> Lease:
+    """Return the lease that `to` has after `lease` was handed over (L6, L13)."""
+    new = opened(lease.kind, lease.about, to, number=number, before=lease, now=now, tick=tick)
+    return attrs.evolve(
+        new, branch_ref=lease.branch_ref, pr_url=lease.pr_url, output_intent=lease.output_intent
+    )
+
+
+def check(
+    lease: Lease | None,
+    by: Session,
+    *,
+    kind: LeaseKind,
+    about: str,
+    lease_id: str | None = None,
+    epoch: int | None = None,
+) -> None:
+    """Let `by` write under `lease`, the active one of the thing; compare what it shows (L8).
+
+    Raises:
+        LeaseMissing: there is none.
+        LeaseFenceStale, StaleLeaseReference: it is not the one that is shown.
+        LeaseHeld: it is another's.
+    """
+    if lease is None or not lease.is_active:
+        raise _missing(kind, about)
+    if epoch is not None and epoch != lease.epoch:
+        raise LeaseFenceStale(
+            f"Your {kind.value} lease of {about} had epoch {epoch}, and it has moved on: "
+            f"{who_holds(lease)}.",
+            remedy=_look(about),
+        )
+    check_reference(lease, lease_id)
+    if lease.session_id != by.session_id:
+        raise held(lease)
+
+
+def check_reference(lease: Lease, lease_id: str | None) -> None:
+    """Refuse a call that names another lease than `lease`.
+
+    Raises:
+        StaleLeaseReference: it does.
+    """
+    if lease_id is not None and lease_id != lease.lease_id:
+        raise StaleLeaseReference(
+            f"lease_id: {lease_id[:80]!a} is not the active {lease.kind.value} lease of "
+            f"{lease.about}: {who_holds(lease)}.",
+            remedy=f"Pass {lease.lease_id}, or leave lease_id out.",
+        )
+
+
+def held(lease: Lease) -> LeaseHeld:
+    """Return the refusal of who wants what `lease` holds."""
+    return LeaseHeld(
+        f"{lease.about} is not yours: {who_holds(lease)}.",
+        remedy=f"Take another from get_board, or ask @agent:{lease.agent_key} in the room to "
+        "release it or hand it over.",
+    )
+
+
+def who_holds(lease: Lease) -> str:
+    """Return in words who holds the thing, and under which epoch."""
+    does = {LeaseKind.WORK: "works on", LeaseKind.REVIEW: "reviews", LeaseKind.PATHS: "has"}
+    return f"{lease.actor_label} {does[lease.kind]} it ({lease.lease_id}, epoch {lease.epoch})"
+
+
+def _missing(kind: LeaseKind, about: str) -> LeaseMissing:
+    call = "claim_task_review" if kind is LeaseKind.REVIEW else "claim_task"
+    return LeaseMissing(
+        f"There is no active {kind.value} lease of {about}.",
+        remedy=f"Call {call}(task_id={about!r}) first.",
+    )
+
+
+def _look(about: str) -> str:
+    return f"Write nothing more for {about}. Call get_board to see how it stands."
+
+
+def passes(
+    lease: Lease, holder: Session, to: Session, *, alive: bool | None, holder_is_elsewhere: bool
+) -> bool:
+    """Whether `lease` passes to `to`, who has just arrived (L10, L11, L12).
+
+    `holder` is the session that the lease is bound to, `alive` tells of its process, and
+    `holder_is_elsewhere` whether its agent has another session that has not ended.
+    """
+    if holder.ended_at is None or holder.owner_label != to.owner_label:
+        return False
+    is_same_agent = lease.agent_key == to.agent_key
+    if is_same_agent and lease.instance_id == to.instance_id:
+        return True
+    if alive is not False:
+        return False
+    return is_same_agent or (
+        lease.kind is LeaseKind.WORK
+        and holder.worker_id is None
+        and name_key(holder.display_name) == name_key(to.display_name)
+        and not holder_is_elsewhere
+    )
+
+
+def passed(lease: Lease, to: Session, *, now: datetime, tick: Tick) -> Lease:
+    """Return `lease` after it passed to `to` (L6)."""
+    return attrs.evolve(
+        lease,
+        agent_key=to.agent_key,
+        session_id=to.session_id,
+        instance_id=to.instance_id,
+        actor_label=to.actor_label,
+        epoch=lease.epoch + 1,
+        renewed=tick,
+        updated_at=now,
+        last_heartbeat_at=now,
+    )
