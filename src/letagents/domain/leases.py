@@ -9,7 +9,7 @@ L2   Otherwise it is held for less than a term since the holder's last sign of l
 L3   A clock that people set changes nothing: signs are read on the steady clock, where after a
      restart of the machine each is as long ago as the restart at most.
 L4   Of all who claim a thing one has it; the others are told who does.
-L5   A lease that is held no more stays its holder's until another claims the thing; then it is over.
+L5   A lease that is held no more stays its holder's until another claims the thing, which ends it.
 L6   Every lease of a thing has a higher epoch than all before it, and so has one that is passed on.
 L7   A holder that claims again has the lease that it had, renewed.
 L8   Who writes under a lease is its holder, and what it shows of lease and epoch is what they are;
@@ -163,19 +163,49 @@ def opened(
         created_at=now,
         updated_at=now,
         last_heartbeat_at=now,
+        branch_ref=by.repo_branch,
         output_intent=intent,
     )
 
 
-def held_by_another(
-    lease: Lease | None, by: Session, evidence: Evidence, tick: Tick, term: timedelta
-) -> bool:
-    """Whether somebody else than `by` holds the thing (L4)."""
-    return (
-        lease is not None
-        and lease.session_id != by.session_id
-        and is_held(lease, evidence, tick, term)
+@attrs.frozen
+class Claimed:
+    """What a claim brings: a lease, and the earlier one that it ended, if there was one."""
+
+    lease: Lease
+    expired: Lease | None = None
+
+
+def claim(
+    current: Lease | None,
+    by: Session,
+    *,
+    kind: LeaseKind,
+    about: str,
+    number: int,
+    evidence: Evidence,
+    now: datetime,
+    tick: Tick,
+    term: timedelta,
+    intent: str | None = None,
+) -> Claimed:
+    """Decide who has the thing once `by` has claimed it (L4, L5, L7).
+
+    `current` is the newest lease of the thing, ended or not, and `evidence` is of its holder.
+
+    Raises:
+        LeaseHeld: somebody else holds it.
+    """
+    if current is not None and current.is_active and current.session_id == by.session_id:
+        return Claimed(renewed(current, now=now, tick=tick))
+    if current is not None and is_held(current, evidence, tick, term):
+        raise held(current)
+    lease = opened(
+        kind, about, by, number=number, before=current, now=now, tick=tick, intent=intent
     )
+    if current is None or not current.is_active:
+        return Claimed(lease)
+    return Claimed(lease, ended(current, LeaseStatus.EXPIRED, now=now, reason="gave no sign"))
 
 
 def renewed(lease: Lease, *, now: datetime, tick: Tick) -> Lease:
