@@ -187,19 +187,6 @@ class Keeping(Protocol):
         ...
 
 
-class Processes(Protocol):
-    """Knows which processes of this machine are there."""
-
-    @property
-    def own(self) -> str | None:
-        """The name of this process, under which others find it; None where it has none."""
-        ...
-
-    def is_alive(self, process: str) -> bool | None:
-        """Whether that process is there; None where that cannot be known."""
-        ...
-
-
 Admins = Callable[[Session | None], bool]
 """Whether a session, or the room itself, may do what an admin of the room may."""
 
@@ -207,13 +194,3 @@ Admins = Callable[[Session | None], bool]
 def everybody(_caller: Session | None) -> bool:
     """Let each be an admin: whoever gets here acts for the machine's owner."""
     return True
-
-
-class UnknownProcesses:
-    """Knows of no process."""
-
-    own: str | None = None
-
-    def is_alive(self, _process: str) -> bool | None:
-        """Say that it is not known."""
-        return None

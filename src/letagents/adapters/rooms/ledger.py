@@ -7,7 +7,7 @@ from typing import TypeVar
 import attrs
 
 from letagents.adapters.rooms import local_posts, local_reading, local_search, local_seats
-from letagents.adapters.rooms.book import Admins, Book, Processes
+from letagents.adapters.rooms.book import Admins, Book
 from letagents.adapters.rooms.local_book import Books
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.rooms.writer import Outcome, Post
@@ -20,6 +20,7 @@ from letagents.domain.search import Found, Query
 from letagents.domain.sessions import Arrival, Connection, Session
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
+from letagents.ports.processes import Processes
 
 T = TypeVar("T")
 

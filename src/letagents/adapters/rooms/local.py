@@ -17,7 +17,8 @@ import attrs
 
 from letagents.adapters.rooms import dues
 from letagents.adapters.rooms.bells import Bell, Bells, Nudges
-from letagents.adapters.rooms.book import Admins, Book, Processes, UnknownProcesses, everybody
+from letagents.adapters.rooms.book import Admins, Book, everybody
+from letagents.adapters.rooms.evidence import UnknownProcesses
 from letagents.adapters.rooms.writer import Outcome, Post, Writer, closed
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
@@ -27,6 +28,7 @@ from letagents.domain.search import Found, Query
 from letagents.domain.sessions import Arrival, Connection, Session
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
+from letagents.ports.processes import Processes
 
 if TYPE_CHECKING:
     from letagents.adapters.rooms.ledger import Ledger

@@ -16,7 +16,6 @@ from letagents.adapters.rooms.book import (
     Admins,
     Book,
     Kind,
-    Processes,
     Where,
 )
 from letagents.adapters.rooms.local_rows import SeatRow
@@ -31,6 +30,7 @@ from letagents.domain.sessions import Session
 from letagents.domain.ticks import Tick
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
+from letagents.ports.processes import Processes
 from letagents.wire import kept
 
 V = TypeVar("V")

@@ -13,10 +13,9 @@ from letagents.adapters.rooms.book import (
     SPEAKER,
     Admins,
     Book,
-    Processes,
-    UnknownProcesses,
     everybody,
 )
+from letagents.adapters.rooms.evidence import ToldProcesses
 from letagents.adapters.rooms.memory_book import MemoryBook, Things
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.domain import fencing, messages, rooms, search, sessions
@@ -42,6 +41,7 @@ from letagents.domain.search import Found, Query
 from letagents.domain.sessions import Arrival, Connection, Seat, Session, SessionKind
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
+from letagents.ports.processes import Processes
 
 T = TypeVar("T")
 
@@ -166,7 +166,7 @@ class MemoryRooms:
 
     _ids: Ids = attrs.field(factory=SystemIds)
     _clock: Clock = attrs.field(factory=SystemClock)
-    _processes: Processes = attrs.field(factory=UnknownProcesses)
+    _processes: Processes = attrs.field(factory=ToldProcesses)
     _admins: Admins = everybody
     _kept: dict[RoomId, _Kept] = attrs.field(factory=dict)
     _bells: Bells = attrs.field(factory=Bells)

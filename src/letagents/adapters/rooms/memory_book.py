@@ -6,12 +6,13 @@ from typing import Any, TypeVar
 
 import attrs
 
-from letagents.adapters.rooms.book import EVERYTHING, SYSTEM, Kind, Processes, Where
+from letagents.adapters.rooms.book import EVERYTHING, SYSTEM, Kind, Where
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.messages import Message
 from letagents.domain.sessions import Seat, Session
 from letagents.domain.ticks import Tick
 from letagents.ports.ids import Ids
+from letagents.ports.processes import Processes
 
 V = TypeVar("V")
 
