@@ -7,10 +7,11 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from letagents.adapters import folders
-from letagents.adapters.sql import sqlite_library
+from letagents.adapters.sql import search_index, sqlite_library
 from letagents.adapters.sql.database import CommitFailed, Database, Unit
 from letagents.adapters.sql.engine import is_sqlite, open_engine, place_of
 from letagents.adapters.sql.migrations import VERSION
+from letagents.adapters.sql.sqlite_library import SqliteLibrary
 from letagents.ports.health import Finding
 
 ABOUT = "rooms"
@@ -21,16 +22,30 @@ _SHOWN = 3
 
 def examine(place: str) -> list[Finding]:
     """Say of the rooms at a path or URL whether they can be read, are whole and can be written."""
-    library = Finding("sqlite", str(sqlite_library.library()))
+    used = sqlite_library.library()
+    library = [Finding("sqlite", str(used)), *_lacks(used)]
     try:
         engine = open_engine(place)
     except (SQLAlchemyError, ImportError) as error:
         remedy = "Correct LETAGENTS_ROOMS_DB, or install the driver that it names."
-        return [library, Finding(ABOUT, f"The rooms cannot be opened: {error}.", remedy=remedy)]
+        return [*library, Finding(ABOUT, f"The rooms cannot be opened: {error}.", remedy=remedy)]
     try:
-        return [library, *(_sqlite(engine) if is_sqlite(engine) else _server(engine))]
+        return [*library, *(_sqlite(engine) if is_sqlite(engine) else _server(engine))]
     finally:
         engine.dispose()
+
+
+def _lacks(library: SqliteLibrary) -> list[Finding]:
+    if not search_index.is_lacking(library):
+        return []
+    module = search_index.MODULE.upper()
+    return [
+        Finding(
+            "search",
+            f"This SQLite was built without {module}: nothing can be searched, all else works.",
+            remedy="Install pysqlite3 beside letagents, or a Python whose SQLite has it.",
+        )
+    ]
 
 
 def _sqlite(engine: Engine) -> list[Finding]:

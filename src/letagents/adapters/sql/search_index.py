@@ -12,12 +12,14 @@ latest moment is kept beside them, so that a search in an early time need not be
 import functools
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from datetime import datetime
 
 import attrs
 from sqlalchemy import bindparam, select, text
 
 from letagents.adapters.sql.database import Row, Unit
+from letagents.adapters.sql.sqlite_library import SqliteLibrary
 from letagents.adapters.sql.tables import MESSAGES, written
 from letagents.domain.errors import NotAvailable
 from letagents.domain.ids import RoomId
@@ -124,6 +126,13 @@ def check_available(unit: Unit) -> None:
         remedy="Call read_messages to read the newest messages. Whoever looks after this machine "
         "can run `letagents doctor`.",
     )
+
+
+def is_lacking(library: SqliteLibrary) -> bool:
+    """Whether that SQLite was built without the full text search."""
+    with closing(library.module.connect(":memory:")) as connection:
+        found = connection.execute(str(_HAS_MODULE), {"module": MODULE}).fetchone()
+    return found is None
 
 
 def make_search(unit: Unit) -> None:
