@@ -11,6 +11,8 @@ A46  The words of a person are never taken for those of an agent that is called 
 A47  Only workers are told; to any other session every message is unclear.
 A48  What the room itself says is for those that it mentions by key, whatever else stands in it.
 A49  What the board offers is unclear to each agent but the one whose act it tells of.
+A60  What a wake rule or a human's answer says is for the session that asked for it; if that is not
+     there, for the agent that it mentions first; and for nobody else, whatever stands in it.
 """
 
 from collections.abc import Collection
@@ -30,6 +32,7 @@ from letagents.domain.activation import (
 )
 from letagents.domain.follow_ups import Holder
 from letagents.domain.ids import SessionId
+from letagents.domain.mentions import Wording
 from letagents.domain.roster import Listener, Roster
 
 PERSON = "browser"
@@ -38,6 +41,10 @@ SYSTEM = "system"
 """The source of what the room itself says."""
 OFFER = "board"
 """The source of what the room says when there is work for whoever wants it."""
+WAKE = "wake_rule"
+"""The source of what the room says because an agent asked to be woken."""
+ANSWER = "human_response"
+"""The source of what a human being answered to an agent."""
 SMALL_ROOM = 2
 """So many agents all hear a person who addresses nobody."""
 
@@ -72,6 +79,8 @@ def activation(
     roster = roster.including(listener)
     if message.source in (SYSTEM, OFFER):
         return _told_by_the_room(message, listener, roster)
+    if message.source in (WAKE, ANSWER):
+        return _told_to_one(message, listener, roster)
     target = _target(message, roster)
     known = _known(message, listener, roster, target, participants)
     found = decide(message, listener, known, leases=leases)
@@ -93,6 +102,18 @@ def _told_by_the_room(message: Spoken, listener: Listener, roster: Roster) -> Ac
     if listener.agent_key in meant:
         return Activation(Decision.ACTIVATE, Reason.EXPLICIT_MENTION)
     return UNADDRESSED if message.source == OFFER and not meant else IGNORED
+
+
+def _told_to_one(message: Spoken, listener: Listener, roster: Roster) -> Activation:
+    first = Wording(message.wording.mentions[:1], calls_everybody=False)
+    meant = roster.mentioned_by_key(first)
+    if listener.agent_key not in meant:
+        return IGNORED
+    if any(roster.has(message.session_id, key) for key in meant):
+        is_asker = listener.session_id == message.session_id
+    else:
+        is_asker = roster.stands_for_its_agent(listener)
+    return Activation(Decision.ACTIVATE, Reason.EXPLICIT_MENTION) if is_asker else IGNORED
 
 
 @attrs.frozen

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Mapping
 
+from letagents.adapters.rooms import kept_wakes
 from letagents.adapters.rooms.book import Book
 
 Doer = Callable[[Book, str], None]
 """Does what is due for the thing of that key."""
 
-DOERS: Mapping[str, Doer] = {}
+DOERS: Mapping[str, Doer] = {
+    kept_wakes.DUE: kept_wakes.due,
+}

@@ -1,0 +1,43 @@
+"""Rooms of both kinds that keep books, for the suites of what is kept in them."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from letagents.adapters.nudges.none import NoNudges
+from letagents.adapters.rooms.local import LocalRooms
+from letagents.adapters.rooms.memory import MemoryRooms
+from letagents.testing.determinism import CountingIds, ManualClock
+
+KeptRooms = MemoryRooms | LocalRooms
+
+
+class InMemory:
+    """The rooms of one process; nobody else can have them."""
+
+    @pytest.fixture
+    def rooms(self, clock: ManualClock) -> KeptRooms:
+        return MemoryRooms(CountingIds(), clock)
+
+    @pytest.fixture
+    def elsewhere(self, rooms: KeptRooms) -> KeptRooms:
+        return rooms
+
+
+class OnThisMachine:
+    """The rooms of this machine, as two of its processes have them."""
+
+    @pytest.fixture
+    async def rooms(self, tmp_path: Path, clock: ManualClock) -> AsyncIterator[KeptRooms]:
+        rooms = LocalRooms(tmp_path / "rooms.db", CountingIds(), clock, NoNudges())
+        yield rooms
+        await rooms.aclose()
+
+    @pytest.fixture
+    async def elsewhere(
+        self, rooms: KeptRooms, tmp_path: Path, clock: ManualClock
+    ) -> AsyncIterator[KeptRooms]:
+        there = LocalRooms(tmp_path / "rooms.db", CountingIds(first=1000), clock, NoNudges())
+        yield there
+        await there.aclose()

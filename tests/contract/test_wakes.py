@@ -1,0 +1,38 @@
+"""Wake rules, in memory and on this machine."""
+
+import pytest
+from tests.contract.kept_rooms import InMemory, KeptRooms, OnThisMachine
+
+from letagents.adapters.rooms import dues, kept_wakes
+from letagents.adapters.rooms.kept_wakes import KeptWakes
+from letagents.ports.rooms import RoomTransport
+from letagents.ports.wakes import Wakes
+from letagents.testing.contracts.room_callers import ROOM
+from letagents.testing.contracts.wakes import WakesContract
+
+
+class _Kept(WakesContract):
+    @pytest.fixture
+    def wakes(self, rooms: KeptRooms) -> Wakes:
+        self.kept_rooms = rooms
+        return KeptWakes(rooms)
+
+    @pytest.fixture
+    def wakes_elsewhere(self, elsewhere: KeptRooms) -> Wakes:
+        return KeptWakes(elsewhere)
+
+    async def move(self, before: str, after: str, task_id: str = "task_1") -> None:
+        await self.kept_rooms.change(
+            ROOM, lambda book: kept_wakes.task_moved(book, task_id, before, after)
+        )
+
+    async def let_time_be(self, rooms: RoomTransport) -> None:
+        await dues.done(self.kept_rooms, ROOM)
+
+
+class TestWakesInMemory(InMemory, _Kept):
+    pass
+
+
+class TestWakesOnThisMachine(OnThisMachine, _Kept):
+    pass
