@@ -1,0 +1,76 @@
+"""Locks: what stops the work on a task, or on all of a room's board.
+
+T20  A lock on the room stops new tasks; a lock on it or on the task stops every change that needs a
+     lease, and handing over.
+T21  A lock does not stop anybody from letting go.
+"""
+
+import enum
+from collections.abc import Iterable
+from datetime import datetime
+
+import attrs
+
+from letagents.domain.errors import LetAgentsError, Retry
+
+
+class LockReason(enum.Enum):
+    """Why it was put there."""
+
+    HUMAN_STOP = "human_stop"
+    DUPLICATE = "duplicate"
+    MANAGER_PAUSE = "manager_pause"
+    REVOKED = "revoked"
+    POLICY = "policy"
+
+
+@attrs.frozen(kw_only=True)
+class Lock:
+    """A stop. Without a `task_id` it is for the whole board."""
+
+    number: int
+    created_by: str
+    created_at: datetime
+    task_id: str | None = None
+    reason: LockReason = LockReason.HUMAN_STOP
+    message: str | None = None
+    cleared_by: str | None = None
+    cleared_at: datetime | None = None
+
+    @property
+    def lock_id(self) -> str:
+        """What it is called."""
+        return f"lock_{self.number}"
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it stops anything."""
+        return self.cleared_at is None
+
+    @property
+    def scope(self) -> str:
+        """What it is for."""
+        return "task" if self.task_id else "room"
+
+
+class Locked(LetAgentsError):
+    """A lock stops it."""
+
+    code = "coordination_active_lock"
+    retry = Retry.LATER
+
+
+def check(locks: Iterable[Lock]) -> None:
+    """Let nothing pass by an active lock (T20).
+
+    Raises:
+        Locked: there is one.
+    """
+    for lock in locks:
+        if lock.is_active:
+            why = f": {lock.message}" if lock.message else ""
+            raise Locked(
+                f"{lock.task_id or 'The board'} is locked by {lock.created_by} "
+                f"({lock.reason.value}){why}.",
+                remedy="Stop work on it and wait until the lock is cleared; releasing is open.",
+            )
