@@ -77,7 +77,13 @@ def _command(commands: Commands, name: str, *, module: str, does: str) -> argpar
 
 def _mcp(commands: Commands) -> None:
     does = "serve one chat's tools over standard input and output; an agent's client starts this"
-    _command(commands, "mcp", module="serving", does=does)
+    mcp = _command(commands, "mcp", module="serving", does=does)
+    mcp.add_argument(
+        "--letagents-runtime-contract",
+        dest="contract",
+        action="store_true",
+        help="print what supervisors can rely on as one line of JSON, and end",
+    )
 
 
 def _demo(commands: Commands) -> None:

@@ -1,40 +1,91 @@
 """`letagents mcp`: one chat's tools over standard input and output."""
 
 import argparse
-from collections.abc import AsyncIterator
+import os
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from letagents.domain import modes
+from letagents.domain.errors import SettingsInvalid
+from letagents.domain.modes import Invalid, Mode
 from letagents.entrypoints import logs
+from letagents.entrypoints.cli import printing
 from letagents.entrypoints.mcp.process import Service, serve
 from letagents.settings import Settings, load
 
 if TYPE_CHECKING:
+    from mcp.server import Server
+
     from letagents.entrypoints.mcp.visit import Visit
 
 
-def run(_arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
     """Serve until the client leaves; return the exit code."""
+    if arguments.contract:
+        return _say_contract(os.environ.get("LETAGENTS_API_URL", "").strip() or None)
     settings = load()
-    return serve(lambda: _service(settings))
+    mode = modes.mode(settings.caller)
+    if isinstance(mode, Invalid):
+        raise SettingsInvalid(mode.reason, remedy=mode.remedy)
+    return serve(lambda: _service(settings, mode))
 
 
-def _service(settings: Settings) -> "Service[Visit]":
-    from letagents.entrypoints.mcp.tools.catalogue import TOOLS
-    from letagents.entrypoints.mcp.visit import Visit
-    from letagents.wiring import open_letagents
+def _say_contract(api_url: str | None) -> int:
+    from letagents.entrypoints.mcp.surface import contract
+
+    printing.say_json(contract(api_url))
+    return 0
+
+
+def _service(settings: Settings, mode: Mode) -> "Service[Any]":
+    from letagents.entrypoints.mcp.surface import tools_of
 
     logs.configure(settings.log, settings.log_level)
-
-    @asynccontextmanager
-    async def visit() -> AsyncIterator[Visit]:
-        async with (
-            open_letagents(settings) as letagents,
-            letagents.client(settings.hints) as client,
-        ):
-            yield Visit(client)
+    tools = tools_of(settings.caller, mode)
+    number = version("letagents")
+    if mode is Mode.SUPERVISED:
+        return Service(tools=tools, open_session=_nobody, version=number, extend=_with(settings))
+    from letagents.entrypoints.mcp.visit import Visit
 
     return Service(
-        tools=TOOLS, open_session=visit, version=version("letagents"), told=Visit.is_served_by
+        tools=tools,
+        open_session=lambda: _visit(settings),
+        version=number,
+        told=Visit.is_served_by,
+        extend=_with(settings),
     )
+
+
+@asynccontextmanager
+async def _nobody() -> AsyncIterator[None]:
+    """Open nothing: whoever is supervised acts through a supervisor."""
+    yield None
+
+
+@asynccontextmanager
+async def _visit(settings: Settings) -> "AsyncIterator[Visit]":
+    import anyio
+
+    from letagents.entrypoints.mcp.visit import Visit
+    from letagents.entrypoints.mcp.watches import Watches
+    from letagents.wiring import open_letagents
+
+    async with (
+        open_letagents(settings) as letagents,
+        letagents.client(settings.hints) as client,
+        anyio.create_task_group() as tasks,
+    ):
+        yield Visit(client, watches=Watches(client.messages, tasks))
+        tasks.cancel_scope.cancel()
+
+
+def _with(settings: Settings) -> "Callable[[Server[Any], Visit | None], None]":
+    def extend(server: "Server[Any]", visit: "Visit | None") -> None:
+        from letagents.entrypoints.mcp.resources import serve_resources
+        from letagents.entrypoints.mcp.surface import readiness
+
+        serve_resources(server, readiness(settings.caller), visit)
+
+    return extend

@@ -1,0 +1,202 @@
+"""What can be read beside tools: whether the process is ready, and the newest words of a room.
+
+(Source: mcp-tools 15.) Who subscribes to a room is told when something is said in it: by
+`resources/updated` in both eras of the protocol, and in the one with sessions by
+`resources/list_changed` too, as clients of that time expect; in the other no list has changed.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import Any
+from urllib.parse import unquote
+
+import attrs
+import orjson
+from mcp import MCPError
+from mcp.server import Server, ServerRequestContext
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
+from mcp_types import (
+    INVALID_PARAMS,
+    EmptyResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    Resource,
+    ResourceTemplate,
+    SubscribeRequestParams,
+    SubscriptionsListenRequestParams,
+    SubscriptionsListenResult,
+    TextResourceContents,
+    UnsubscribeRequestParams,
+)
+
+from letagents.domain import rooms
+from letagents.domain.errors import LetAgentsError, NotAvailable, UnknownRoom
+from letagents.domain.ids import RoomId, quoted
+from letagents.domain.messages import Latest
+from letagents.entrypoints.mcp.visit import Visit
+from letagents.entrypoints.mcp.watches import Watches
+from letagents.wire import readable
+
+READINESS = "letagents://runtime/readiness"
+MESSAGES = "letagents://rooms/{room_id}/messages"
+NEWEST = 100
+JSON = "application/json"
+
+_OF_A_ROOM = re.compile(r"letagents://rooms/(?P<room>.+)/messages")
+
+Context = ServerRequestContext[Any]
+
+
+def serve_resources(
+    server: Server[Any], readiness: Mapping[str, object], visit: Visit | None
+) -> None:
+    """Add the handlers of resources to `server`; without a `visit` there are no rooms."""
+    served = _Resources(readiness, visit)
+    add = server.add_request_handler
+    add("resources/list", PaginatedRequestParams, served.listed)
+    add("resources/templates/list", PaginatedRequestParams, served.templates)
+    add("resources/read", ReadResourceRequestParams, served.read)
+    add("resources/subscribe", SubscribeRequestParams, served.subscribe)
+    add("resources/unsubscribe", UnsubscribeRequestParams, served.unsubscribe)
+    add("subscriptions/listen", SubscriptionsListenRequestParams, served.listen)
+
+
+@attrs.define(eq=False)
+class _Resources:
+    readiness: Mapping[str, object]
+    visit: Visit | None
+    _subscribed: dict[str, Callable[[], None]] = attrs.field(factory=dict)
+
+    async def listed(self, _context: Context, _params: object) -> ListResourcesResult:
+        ready = Resource(
+            name="runtime_readiness",
+            uri=READINESS,
+            description="Which profile and tools this process serves.",
+            mime_type=JSON,
+        )
+        return ListResourcesResult(resources=[ready])
+
+    async def templates(self, _context: Context, _params: object) -> ListResourceTemplatesResult:
+        messages = ResourceTemplate(
+            name="room_messages",
+            uri_template=MESSAGES,
+            description="The newest messages of a room, oldest first.",
+            mime_type=JSON,
+        )
+        return ListResourceTemplatesResult(resource_templates=[messages])
+
+    async def read(
+        self, _context: Context, params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        uri = str(params.uri)
+        content = self.readiness if uri == READINESS else await self._messages(uri)
+        text = orjson.dumps(content).decode()
+        contents = TextResourceContents(uri=uri, mime_type=JSON, text=text)
+        return ReadResourceResult(contents=[contents])
+
+    async def _messages(self, uri: str) -> Mapping[str, object]:
+        room_id = _room_of(uri)
+        try:
+            page = await self._visit_of(uri).client.messages.read(room_id, Latest(NEWEST))
+        except LetAgentsError as error:
+            raise _refused(uri, error) from error
+        kept = readable.bounded(readable.page(page.messages), "last")
+        content: dict[str, object] = {"messages": kept.items}
+        if older := page.messages[0].id.number - 1 + kept.omitted if page.messages else 0:
+            oldest = kept.items[0]["id"]
+            content["truncated"] = True
+            content["omitted_message_count"] = older
+            content["older"] = (
+                f"read_messages(room_id={str(room_id)!r}, before_message_id={oldest!r})"
+            )
+        return content
+
+    async def subscribe(self, context: Context, params: SubscribeRequestParams) -> EmptyResult:
+        uri, session = str(params.uri), context.session
+        if uri == READINESS:
+            return EmptyResult()
+
+        async def tell() -> None:
+            await session.send_resource_updated(uri)
+            await session.send_resource_list_changed()
+
+        try:
+            end = await self._watches_of(uri).begin(_room_of(uri), tell)
+        except LetAgentsError as error:
+            raise _refused(uri, error) from error
+        self._end(uri)
+        self._subscribed[uri] = end
+        return EmptyResult()
+
+    async def unsubscribe(self, _context: Context, params: UnsubscribeRequestParams) -> EmptyResult:
+        self._end(str(params.uri))
+        return EmptyResult()
+
+    def _end(self, uri: str) -> None:
+        if (end := self._subscribed.pop(uri, None)) is not None:
+            end()
+
+    async def listen(
+        self, context: Context, params: SubscriptionsListenRequestParams
+    ) -> SubscriptionsListenResult:
+        bus = InMemorySubscriptionBus()
+        with ExitStack() as ends:
+            for uri in dict.fromkeys(params.notifications.resource_subscriptions or ()):
+                if (end := await self._watched(uri, bus)) is not None:
+                    ends.callback(end)
+            return await ListenHandler(bus)(context, params)
+
+    async def _watched(self, uri: str, bus: InMemorySubscriptionBus) -> Callable[[], None] | None:
+        """Watch a room for a stream; what is no room there is accepted, and never heard of."""
+
+        async def tell() -> None:
+            await bus.publish(ResourceUpdated(uri))
+
+        if _OF_A_ROOM.fullmatch(uri) is None:
+            return None
+        try:
+            return await self._watches_of(uri).begin(_room_of(uri), tell)
+        except UnknownRoom:
+            return None
+        except LetAgentsError as error:
+            raise _refused(uri, error) from error
+
+    def _visit_of(self, uri: str) -> Visit:
+        if self.visit is None:
+            raise _refused(uri, _no_rooms())
+        return self.visit
+
+    def _watches_of(self, uri: str) -> Watches:
+        if (watches := self._visit_of(uri).watches) is None:
+            raise _refused(uri, _no_rooms())
+        return watches
+
+
+def _room_of(uri: str) -> RoomId:
+    found = _OF_A_ROOM.fullmatch(uri)
+    if found is None:
+        raise _not_found(uri, "There is no such resource.")
+    try:
+        return rooms.canonical(unquote(found["room"], errors="strict"))
+    except (LetAgentsError, UnicodeDecodeError) as error:
+        raise _not_found(uri, "No room can be called that.") from error
+
+
+def _no_rooms() -> LetAgentsError:
+    return NotAvailable(
+        "This process has no rooms.", remedy="Read it in a process that nobody supervises."
+    )
+
+
+def _refused(uri: str, error: LetAgentsError) -> MCPError:
+    return _not_found(uri, f"{error} [{error.code}]")
+
+
+def _not_found(uri: str, why: str) -> MCPError:
+    return MCPError(
+        code=INVALID_PARAMS, message=f"Resource {quoted(uri)}: {why}", data={"uri": uri}
+    )
