@@ -25,18 +25,22 @@ MEGABYTES = "x" * 10_000_000
 GOOD: dict[str, object] = {
     "agent_session_id": None,
     "after_message_id": "msg_1",
+    "auto_join": True,
     "before_message_id": "msg_2",
     "client_message_id": "a key",
     "code": None,
     "conversation_id": "one",
     "cwd": "/",
     "display_name": "Sage",
+    "force": True,
     "limit": 5,
     "message_id": "msg_1",
     "name": "another room",
     "recover_lost_worker": False,
     "registration_key": "another key",
     "reply_to": "msg_1",
+    "request_id": "a request",
+    "room": "workshop",
     "room_id": "workshop",
     "runtime": "codex",
     "sender": "anybody",
@@ -145,8 +149,9 @@ def bad_values(tool: Tool[Visit], parameter: Parameter) -> Iterator[tuple[str, o
 
 def told_otherwise(bad: Bad) -> bool:
     """Whether a value is answered by a result that says no, as the tool's result declares it."""
-    asks_for_a_saved_room = bad.tool.name == "resume_room_session"
-    return asks_for_a_saved_room and bad.parameter.name == "room_id" and bad.kind.startswith("id-")
+    no_room_is_entered = ("resume_room_session", "start_device_auth", "poll_device_auth")
+    asks_for_a_room = bad.tool.name in no_room_is_entered and bad.parameter.name == "room_id"
+    return asks_for_a_room and bad.kind.startswith("id-")
 
 
 BAD = [
@@ -253,7 +258,7 @@ async def test_an_unknown_parameter_is_refused_with_those_there_are(
     scene: Scene, tool: Tool[Visit]
 ) -> None:
     before = await scene.kept()
-    for name in ("hovercraft", "room", "x" * 10_000, "a\x00b", "\ud800"):
+    for name in ("hovercraft", "chamber", "x" * 10_000, "a\x00b", "\ud800"):
         told = await scene.chat.refused(tool.name, **{name: "x"})
 
         assert "There is no parameter" in told

@@ -30,13 +30,20 @@ ORDER = [
     "register_agent_session",
     "disconnect_agent_session",
     "get_current_room",
+    "check_repo",
     "post_status",
+    "initialize_repo",
     "send_message",
     "send_thread_message",
     "read_messages",
     "wait_for_messages",
+    "start_device_auth",
+    "poll_device_auth",
+    "clear_saved_auth",
+    "get_onboarding_status",
     "set_agent_name",
     "resume_room_session",
+    "check_repo_visibility",
 ]
 WITH_IDENTITY = {
     "disconnect_agent_session",
@@ -84,8 +91,16 @@ async def test_the_tools_are_listed_in_their_order_with_honest_annotations(chat:
     open_world = {name for name, tool in by_name.items() if _hint(tool, "open_world_hint")}
 
     assert [tool.name for tool in listed] == ORDER
-    assert read_only == {"get_current_room", "read_messages", "wait_for_messages"}
+    assert read_only == {
+        "get_current_room",
+        "check_repo",
+        "read_messages",
+        "wait_for_messages",
+        "get_onboarding_status",
+        "check_repo_visibility",
+    }
     assert open_world == {
+        "check_repo_visibility",
         "send_message",
         "send_thread_message",
         "read_messages",

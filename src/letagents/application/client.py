@@ -87,5 +87,5 @@ class LetAgents:
             Messaging(self.rooms, held, self.ids, self.longest_wait),
             Searching(self.rooms, held),
             Repository(self.checkouts, self.forges, places),
-            Onboarding(self.state, self.clock, self.installation),
+            Onboarding(self.state, self.clock, chat, self.installation),
         )

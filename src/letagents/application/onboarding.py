@@ -4,6 +4,9 @@ from collections.abc import Mapping
 
 import attrs
 
+from letagents.application.chat import Chat
+from letagents.domain import workers
+from letagents.domain.ids import WorkerId
 from letagents.domain.local_state import LocalState, RoomSession, account
 from letagents.ports.clock import Clock
 from letagents.ports.state import StateStore
@@ -42,7 +45,16 @@ class Onboarding:
 
     state: StateStore
     clock: Clock
+    chat: Chat
     installation: Installation
+
+    async def vouch(self, worker_id: WorkerId) -> None:
+        """See that this machine knows the worker.
+
+        Raises:
+            UnknownWorker, ForeignWorker: it does not, or under another account.
+        """
+        workers.find(await self.state.read(), worker_id, scope=await self.chat.scope())
 
     async def known(self) -> Known:
         """Return what this machine remembers, without any secret."""
@@ -50,7 +62,8 @@ class Onboarding:
         pending = state.extra.get("pending_device_auth")
         shown = None
         if isinstance(pending, Mapping):
-            shown = {name: pending[name] for name in _SHOWN_OF_PENDING if name in pending}
+            values = {name: pending.get(name) for name in _SHOWN_OF_PENDING}
+            shown = {name: one for name, one in values.items() if isinstance(one, str | int)}
         signed_in = account(state, now=self.clock.now()) is not None
         return Known(signed_in, shown, state.current_room)
 

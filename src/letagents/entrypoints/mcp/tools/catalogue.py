@@ -4,7 +4,7 @@ Who is offered which of them: domain/surfaces.py, where a new tool needs its lin
 """
 
 from letagents.entrypoints.mcp.tool import Tool
-from letagents.entrypoints.mcp.tools import messages, rooms, workers
+from letagents.entrypoints.mcp.tools import messages, onboarding, repository, rooms, workers
 from letagents.entrypoints.mcp.visit import Visit
 
 TOOLS: tuple[Tool[Visit], ...] = (
@@ -14,6 +14,7 @@ TOOLS: tuple[Tool[Visit], ...] = (
     *workers.SESSIONS,
     # 3 where one is
     *rooms.INSPECTION,
+    *repository.INSPECTION,
     # 4 what a room knows
     # 5 wake rules
     # 6 status and reasoning
@@ -21,13 +22,16 @@ TOOLS: tuple[Tool[Visit], ...] = (
     # 7 workspace capture
     # 8 tasks, then claimed paths
     # 9 setting a repository up
+    *repository.SETTING_UP,
     # 10 messages, then search
     *messages.MESSAGES,
     # 11 and 12 a supervised turn
     # 13 onboarding
+    *onboarding.ONBOARDING,
     *workers.NAMING,
     # 14 coming back
     *rooms.RESUMING,
     # 15 is not used
     # 16 a repository's visibility
+    *repository.VISIBILITY,
 )
