@@ -61,7 +61,12 @@ def digest(token: Token) -> str:
 
 def proves(token: Token, standing: Standing) -> bool:
     """Whether `token` is the secret of the newest connection."""
-    return hmac.compare_digest(digest(token), standing.token_digest)
+    return matches(token, standing.token_digest)
+
+
+def matches(token: Token, kept: str) -> bool:
+    """Whether `kept` is the digest of `token`, compared in constant time."""
+    return hmac.compare_digest(digest(token), kept)
 
 
 def same(one: Token, other: Token) -> bool:

@@ -1,0 +1,117 @@
+"""What a room keeps of approvals, and the one place where an approval is used."""
+
+from letagents.adapters.rooms.book import Book, Kind, Where
+from letagents.domain import approvals, denials, governance, intents
+from letagents.domain.approvals import Intent, Standing
+from letagents.domain.governance import BoardSettings, Evidence, Manager, ManagerMode
+from letagents.domain.intents import Action, Approval, Payload
+from letagents.domain.sessions import SessionKind
+
+SETTINGS = Kind(
+    name="board_settings", of=BoardSettings, key=lambda _one: "board", number=lambda _one: 1
+)
+MANAGERS = Kind(
+    name="board_manager",
+    of=Manager,
+    key=lambda one: one.manager_id,
+    number=lambda one: one.number,
+    state=lambda one: one.status.value,
+    is_open=lambda one: one.is_active,
+    by=lambda one: one.agent_key,
+)
+INTENTS = Kind(
+    name="board_intent",
+    of=Intent,
+    key=lambda one: one.intent_id,
+    number=lambda one: one.number,
+    state=lambda one: one.status.value,
+    is_open=lambda one: one.status.is_open,
+    about=lambda one: one.task_id,
+    by=lambda one: one.proposer.agent_key if one.proposer else None,
+    also=lambda one: one.token_digest,
+)
+
+
+def settings(book: Book) -> BoardSettings:
+    """Return how the board is governed."""
+    return book.get(SETTINGS, "board") or BoardSettings()
+
+
+def manager(book: Book) -> Manager | None:
+    """Return the assignment that holds."""
+    found = book.find(MANAGERS, Where(is_open=True, newest_first=True, limit=1))
+    return found[0] if found else None
+
+
+def evidence(book: Book, one: Manager) -> Evidence:
+    """Return what the room knows of that manager."""
+    session = book.session(one.session_id)
+    return Evidence(session, book.is_alive(session.process) if session else None)
+
+
+def needs_intent(book: Book) -> bool:
+    """Whether what agents do to the board has to be approved now."""
+    mode = settings(book).manager_mode
+    one = manager(book) if mode is ManagerMode.MANAGER_OPTIONAL else None
+    is_managed = one is not None and evidence(book, one).is_live
+    return governance.needs_intent(mode, is_managed=is_managed)
+
+
+def spend(
+    book: Book,
+    action: Action,
+    payload: Payload,
+    approval: Approval | None,
+    *,
+    task: Standing | None = None,
+    always: bool = False,
+) -> None:
+    """Let the caller do `action` with `payload`, using `approval` where one is shown.
+
+    `task` is how the task that it is about stands before it; `always` says that an approval is
+    needed in every manager mode. Call it inside the transaction of the effect, before anything is
+    said; what people and the room itself do needs no approval.
+
+    Raises:
+        IntentRequired: an approval is needed, and none was shown.
+        IntentNotFound, ManagerModeOff, and as `approvals.spent`: what was shown does not let it.
+    """
+    caller = book.caller
+    if caller is None or caller.kind is not SessionKind.WORKER:
+        return
+    if approval is None or approval == Approval():
+        if always or needs_intent(book):
+            raise approvals.required(action, payload, _own(book, action, payload))
+        return
+    if not always and settings(book).manager_mode is ManagerMode.OFF:
+        raise denials.ManagerModeOff
+    intent = _shown(book, approval, intents.asking(action, payload))
+    used = approvals.spent(
+        intent, action, payload, by=caller, token=approval.token, now=book.now, standing=task
+    )
+    book.put(INTENTS, used)
+
+
+def _own(book: Book, action: Action, payload: Payload) -> Intent | None:
+    """Return the caller's open intent for the same, if there is one."""
+    assert book.caller is not None  # noqa: S101  # only a worker needs an approval
+    where = Where(is_open=True, by=book.caller.agent_key, newest_first=True)
+    found = approvals.repeated(book.find(INTENTS, where), action, payload, book.caller)
+    return found if found and book.now < found.expires_at else None
+
+
+def _shown(book: Book, approval: Approval, again: str) -> Intent:
+    intent_id, token = approval.intent_id, approval.token
+    if intent_id is not None:
+        found = book.get(INTENTS, intent_id)
+    else:
+        digest = intents.digest(token) if token else None
+        found = next(iter(book.find(INTENTS, Where(also=digest, limit=1))), None)
+    if found is None:
+        raise denials.IntentNotFound(
+            f"board_intent_id: there is no such intent in {book.room_id}."
+            if intent_id
+            else "board_approval_token: it belongs to no intent in this room.",
+            remedy=f"list_board_intents() shows those that are there; or {again}.",
+        )
+    return found
