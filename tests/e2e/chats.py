@@ -23,9 +23,13 @@ from tests.contract.machine import Here
 from tests.e2e.shell import COMMAND, PATIENCE, environment
 
 from letagents.application.client import LetAgents
+from letagents.domain.surfaces import Caller
+from letagents.entrypoints.mcp.resources import serve_resources
 from letagents.entrypoints.mcp.server import build_server
+from letagents.entrypoints.mcp.surface import readiness
 from letagents.entrypoints.mcp.tools.catalogue import TOOLS
 from letagents.entrypoints.mcp.visit import Visit
+from letagents.entrypoints.mcp.watches import Watches
 from letagents.settings import Settings
 from letagents.wiring import open_letagents
 
@@ -48,10 +52,11 @@ def schema_is_sound(schema: Mapping[str, Any]) -> None:
 
 @attrs.frozen
 class Chat:
-    """One chat's client, and what our side holds for it."""
+    """One chat's client, what our side holds for it, and the notices that the client got."""
 
     client: Client
     visit: Visit
+    notices: list[str] = attrs.field(factory=list)
 
     async def call(self, tool: str, **arguments: object) -> Plain:
         """Return what a call that succeeds returns, as data and as text."""
@@ -80,13 +85,20 @@ async def chatting(
 ) -> AsyncIterator[Chat]:
     """Open one chat in this process."""
     who = Implementation(name=program, version="1") if program else None
-    async with letagents.client() as client:
-        visit = Visit(client)
+    notices: list[str] = []
+
+    async def noted(message: object) -> None:
+        notices.append(str(getattr(message, "method", message)))
+
+    async with letagents.client() as client, anyio.create_task_group() as tasks:
+        visit = Visit(client, watches=Watches(client.messages, tasks))
         server = build_server(TOOLS, visit, version="1", told=Visit.is_served_by)
+        serve_resources(server, readiness(Caller()), visit)
         mode = "legacy" if era == ERAS[0] else "auto"
-        async with Client(server, mode=mode, client_info=who) as ours:
+        async with Client(server, mode=mode, client_info=who, message_handler=noted) as ours:
             assert ours.protocol_version == era
-            yield Chat(ours, visit)
+            yield Chat(ours, visit, notices)
+        tasks.cancel_scope.cancel()
 
 
 @attrs.define

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from letagents.domain.errors import SettingsInvalid
+from letagents.domain.surfaces import Caller, Profile, Toolset
 from letagents.settings import Settings, load
 
 
@@ -129,3 +130,47 @@ def test_a_chat_enters_its_folder_s_room_unless_that_is_switched_off(tmp_path: P
     assert not load({"LETAGENTS_AUTO_JOIN": "0"}).auto_join
     (tmp_path / "config.toml").write_text("auto_join = 0\n")
     assert not load({"LETAGENTS_HOME": str(tmp_path)}).auto_join
+
+
+def test_a_process_learns_from_the_environment_what_it_is_for(tmp_path: Path) -> None:
+    caller = load(
+        {
+            "LETAGENTS_HOME": str(tmp_path),
+            "LETAGENTS_EXECUTION_PROFILE": " supervised_room_turn ",
+            "LETAGENTS_SUPERVISED_BOUNDED_TURNS": "1",
+            "LETAGENTS_SUPERVISOR_PROVIDER": " ",
+            "LETAGENTS_AGENT_SESSION_BEARER": "a-secret-bearer",
+            "LETAGENTS_TOKEN": "a-secret-token",
+            "LETAGENTS_API_URL": "letagents-local://rooms",
+            "LETAGENTS_TOOLSET": "core",
+        }
+    ).caller
+
+    assert caller == Caller(
+        Profile.SUPERVISED_ROOM_TURN,
+        bounded=True,
+        has_bearer=True,
+        has_owner_token=True,
+        api_url="letagents-local://rooms",
+        toolset=Toolset.CORE,
+    )
+    assert "a-secret" not in repr(caller)
+
+
+def test_the_toolset_may_be_set_in_the_file_and_credentials_may_not(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('toolset = "core"\n')
+    assert load({"LETAGENTS_HOME": str(tmp_path)}).caller.toolset is Toolset.CORE
+    (tmp_path / "config.toml").write_text('token = "a-secret-token"\n')
+
+    with pytest.raises(SettingsInvalid) as refused:
+        load({"LETAGENTS_HOME": str(tmp_path)})
+    assert "a-secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("EXECUTION_PROFILE", "manager"), ("TOOLSET", "some"), ("SUPERVISOR_ENTRY_ID", "entry")],
+)
+def test_what_no_process_can_be_is_refused_by_its_name(name: str, value: str) -> None:
+    with pytest.raises(SettingsInvalid, match="LETAGENTS_"):
+        load({"LETAGENTS_HOME": "/nowhere", f"LETAGENTS_{name}": value})

@@ -39,6 +39,11 @@ class Watches:
     _tasks: TaskGroup
     _rooms: dict[RoomId, _Watch] = attrs.field(factory=dict)
 
+    @property
+    def rooms(self) -> tuple[RoomId, ...]:
+        """The rooms that are watched now."""
+        return tuple(self._rooms)
+
     async def begin(self, room_id: RoomId, tell: Tell) -> Callable[[], None]:
         """Call `tell` after each message from now on; return what ends that.
 
