@@ -1,8 +1,11 @@
 """What is no message is refused for the request that it was meant to be; all else is read."""
 
 import json
+import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp_types import (
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -11,7 +14,15 @@ from mcp_types import (
     JSONRPCResponse,
 )
 
-from letagents.entrypoints.mcp.framing import NotAMessage, parsed, unreadable, written
+from letagents.entrypoints.mcp.framing import (
+    MOST_BESIDE_TEXTS,
+    NotAMessage,
+    outside_of_strings,
+    parsed,
+    unreadable,
+    weigh,
+    written,
+)
 
 CALL = b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"arguments":{"text":"%s"}}}'
 
@@ -44,6 +55,10 @@ def test_a_call_is_read_even_where_its_text_is_not_valid_unicode(sent: bytes, re
     assert text_of(CALL % sent) == read
 
 
+def test_a_long_text_that_is_not_valid_unicode_is_read_whole() -> None:
+    assert text_of(CALL % (b"\xff" + "é🙂".encode() * 100_000)) == "\udcff" + "é🙂" * 100_000
+
+
 def test_a_byte_order_mark_and_a_carriage_return_are_passed_over() -> None:
     assert text_of(b"\xef\xbb\xbf" + CALL % b"hi" + b"\r\n") == "hi"
 
@@ -74,6 +89,52 @@ def test_what_is_too_deep_or_too_large_is_refused_for_its_request(deep: bytes) -
     line = (CALL % b"x").replace(b'"x"', deep.removeprefix(b'"'))
 
     assert refusal(line) == (PARSE_ERROR, 7)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"[1,2],{}," * 200_000,
+        b"[" * 300_000,
+        b'"",' * 200_000,
+        b"9" * 4000 + b"," + b"9" * 300_000,
+        b'"\xff",' + b"1," * 200_000,
+        b"1," * 200_000 + b'"' + b"[" * 200_000,
+    ],
+)
+def test_more_values_than_any_call_needs_are_refused_for_their_request(value: bytes) -> None:
+    with pytest.raises(NotAMessage, match="too many values") as refused:
+        weigh((CALL % b"x").replace(b'"x"', b"[%b1]" % value))
+
+    answer = refused.value.answer
+    assert (answer.error.code, answer.id) == (INVALID_REQUEST, 7)
+
+
+@pytest.mark.parametrize("text", [b"[1,2],{},", rb"\",[", rb"\\", rb"\u00e9", b"\xff", b"x"])
+@pytest.mark.parametrize("shift", range(4))
+def test_a_long_text_is_read_whatever_it_holds(text: bytes, shift: int) -> None:
+    line = CALL % (b"x" * shift + text * (3 * MOST_BESIDE_TEXTS // len(text)))
+
+    weigh(line)
+    with pytest.raises(NotAMessage):
+        weigh(line[:-2] + b',"more":[' + b"1," * MOST_BESIDE_TEXTS + b"1]}}")
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.integers() | st.text(alphabet='\\"[,é\ud800'),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(alphabet='\\"{'), inner),
+    max_leaves=8,
+)
+
+
+@given(document=ANY_JSON, size=st.integers(1, 9))
+def test_text_and_what_is_none_are_told_apart_wherever_a_line_is_cut(
+    document: object, size: int
+) -> None:
+    line = json.dumps(document).encode()
+    without_texts = re.sub(rb'"(?:[^"\\]|\\.)*"', b'""', line)
+
+    assert sum(outside_of_strings(line, size)) == len(without_texts)
 
 
 @pytest.mark.parametrize(

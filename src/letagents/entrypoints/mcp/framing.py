@@ -3,10 +3,15 @@
 The SDK's own parser refuses a line with invalid UTF-8 or half a surrogate pair anywhere in it, and
 its request would wait for an answer until the client gives up. Such a line is read a second time,
 more kindly, so that the field at fault can be named by the tool that it was meant for.
+
+A long line is weighed before it is read. Reading is one call that lets nothing else run, and takes
+seconds where millions of values, or of digits, stand in the line; long texts are no trouble.
 """
 
+import codecs
 import json
 import re
+from collections.abc import Iterator
 
 from mcp_types import (
     INVALID_REQUEST,
@@ -31,6 +36,12 @@ _LAST = re.compile(rb'"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*' + _ID + rb"\s*\}
 SEEN_OF_LONG_LINES = 400
 """So many bytes of either end of a line suffice to find whose request it was."""
 
+MOST_BESIDE_TEXTS = 256 * 1024
+"""Bytes of a line that may stand outside of its strings, quotes included. No call needs so many."""
+
+_PIECE = 256 * 1024
+"""Bytes that are looked at in one go: a few milliseconds in which nothing else can run."""
+
 
 class NotAMessage(Exception):
     """A line is no message of the protocol. `answer` says so to whoever sent it."""
@@ -38,6 +49,41 @@ class NotAMessage(Exception):
     def __init__(self, answer: JSONRPCError) -> None:
         super().__init__(answer.error.message)
         self.answer = answer
+
+
+def weigh(line: bytes) -> None:
+    """Refuse `line` where reading it would take long. This lets other threads run all the while.
+
+    Raises:
+        NotAMessage: too much of it stands outside of strings.
+    """
+    beside = 0
+    for outside in outside_of_strings(line):
+        beside += outside
+        if beside > MOST_BESIDE_TEXTS:
+            text = (
+                "This line holds too many values: a message has at most "
+                f"{MOST_BESIDE_TEXTS} bytes outside of its strings."
+            )
+            raise unreadable(text, INVALID_REQUEST, line, line)
+
+
+def outside_of_strings(line: bytes, size: int = _PIECE) -> Iterator[int]:
+    """Yield for each piece of `line` how many of its bytes are no text; exact where it is JSON."""
+    inside = False
+    start = 0
+    while piece := line[start : start + size]:
+        if _ends_within_an_escape(piece):
+            piece += line[start + size : start + size + 1]
+        start += len(piece)
+        parts = piece.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')
+        quotes = len(parts) - 1
+        yield quotes + sum(map(len, parts[inside::2]))
+        inside ^= quotes % 2 == 1
+
+
+def _ends_within_an_escape(piece: bytes) -> bool:
+    return (len(piece) - len(piece.rstrip(b"\\"))) % 2 == 1
 
 
 def parsed(line: bytes) -> JSONRPCMessage:
@@ -56,9 +102,8 @@ def parsed(line: bytes) -> JSONRPCMessage:
 
 
 def _parsed_kindly(line: bytes) -> JSONRPCMessage:
-    text = line.removeprefix(_BYTE_ORDER_MARK).decode("utf-8", "surrogateescape")
     try:
-        document = json.loads(text)
+        document = json.loads(_decoded(line.removeprefix(_BYTE_ORDER_MARK)))
     except json.JSONDecodeError as error:
         raise _not_json(error.msg, line) from None
     except (ValueError, RecursionError):
@@ -70,6 +115,12 @@ def _parsed_kindly(line: bytes) -> JSONRPCMessage:
     if "method" in document and "id" in document and not _is_id(document["id"]):
         raise _invalid(document)  # it would pass for a notification, and never be answered
     return message
+
+
+def _decoded(line: bytes) -> str:
+    """Return the text of `line`; piece by piece, as nothing can run while one is decoded."""
+    pieces = (line[start : start + _PIECE] for start in range(0, len(line), _PIECE))
+    return "".join(codecs.iterdecode(pieces, "utf-8", "surrogateescape"))
 
 
 def _not_json(reason: str, line: bytes) -> NotAMessage:
