@@ -75,6 +75,15 @@ async def block(
     return {}
 
 
+async def freeze(
+    _session: Session, _arguments: Mapping[str, object], progress: Progress
+) -> dict[str, object]:
+    """Hold the event loop, as a long flood of calls does, but for ever."""
+    await progress(1, message="waiting")
+    threading.Event().wait()
+    return {}
+
+
 async def refuse(
     _session: Session, _arguments: Mapping[str, object], _progress: Progress
 ) -> dict[str, object]:
@@ -146,6 +155,7 @@ TOOLS = (
     tool("freed", freed),
     tool("chatter", chatter),
     tool("block", block),
+    tool("freeze", freeze),
     tool("refuse", refuse),
     tool("fail", fail, Parameter("key", "string", required=True, secret=True), read_only=False),
     tool("halves", halves),

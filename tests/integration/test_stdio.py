@@ -42,6 +42,12 @@ ONE_CALL = [
     {"jsonrpc": "2.0", "method": "notifications/initialized"},
     {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "steps"}},
 ]
+HOLD = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "freeze", "_meta": {"progressToken": 1}},
+}
 SCRIPT = b"".join(json.dumps(message).encode() + b"\n" for message in ONE_CALL)
 
 
@@ -304,6 +310,26 @@ def test_a_text_of_ten_megabytes_arrives(wire: Wire) -> None:
     assert result["structuredContent"]["length"] == 5_000_000
 
 
+@pytest.mark.parametrize(
+    "text",
+    [rb"\u00e9" * 10_000_000, rb",\"" * 5_000_000, rb"\\" * 10_000_000],
+    ids=["escaped", "commas and quotes", "backslashes"],
+)
+def test_a_text_of_ten_megabytes_arrives_however_it_is_written(wire: Wire, text: bytes) -> None:
+    wire.write(raw_call(wire, text))
+
+    assert wire.receive()["result"]["structuredContent"]["length"] == 10_000_000
+
+
+def test_a_line_of_many_values_is_refused_for_its_request(wire: Wire) -> None:
+    wire.write(raw_call(wire, b'x","more":[' + b"[1,2],{}," * 100_000 + b'"\xff'))
+    answer = wire.receive()
+
+    assert answer["id"] == 5
+    assert "too many values" in answer["error"]["message"]
+    assert wire.result("echo", text="still here")["isError"] is False
+
+
 def test_lines_that_are_no_messages_are_answered_and_passed_over(wire: Wire) -> None:
     for line in (b"garbage", b'{"jsonrpc":', b"[]", b"\xff\xfe", b"\x00" * 1000):
         wire.write(line)
@@ -458,6 +484,62 @@ def test_the_process_leaves_even_where_a_thread_is_blocked(
     assert own.left() == 0
 
 
+@pytest.mark.parametrize("ending", ENDINGS)
+@posix
+def test_the_process_leaves_even_where_the_event_loop_is_held(
+    own: Wire, ending: Callable[[Wire], None]
+) -> None:
+    with_a_call_that_waits(own, "freeze")
+    ending(own)
+
+    assert own.left() == 0
+
+
+def hold(wire: IO[bytes], answers: IO[bytes]) -> None:
+    """Let the process at the other end hold its event loop; return once it does."""
+    asks = [*ONE_CALL[:2], HOLD]
+    wire.write(b"".join(json.dumps(message).encode() + b"\n" for message in asks))
+    wire.flush()
+    assert b'"result"' in answers.readline()
+    assert b"waiting" in answers.readline()
+
+
+@posix
+def test_a_held_process_leaves_when_its_client_ends_only_what_it_writes_to_a_socket() -> None:
+    ours, theirs = socket.socketpair()
+    end = theirs.fileno()
+    with ours, theirs, subprocess.Popen(COMMAND, stdin=end, stdout=subprocess.PIPE) as process:
+        theirs.close()
+        assert process.stdout is not None
+        with ours.makefile("wb") as wire:
+            hold(wire, process.stdout)
+        ours.shutdown(socket.SHUT_WR)
+
+        assert process.wait(PATIENCE) == 0
+
+
+@posix
+def test_a_held_process_leaves_when_nobody_reads_its_output_any_more() -> None:
+    with popen(COMMAND) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        hold(process.stdin, process.stdout)
+        process.stdout.close()
+
+        assert process.wait(PATIENCE) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@posix
+def test_a_signal_that_was_held_back_when_the_process_was_started_ends_it(number: int) -> None:
+    hold = f"import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [{number:d}])"
+    go_on = "import os, sys; os.execv(sys.argv[1], sys.argv[1:])"
+    with connected(command=(sys.executable, "-c", f"{hold}; {go_on}", *COMMAND)) as wire:
+        wire.process.send_signal(number)
+
+        assert wire.left() == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @posix
 def test_a_signal_before_anything_was_said_ends_the_process_quietly(number: int) -> None:
@@ -471,15 +553,54 @@ def test_a_signal_before_anything_was_said_ends_the_process_quietly(number: int)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
 
 
+A_PARENT = "import subprocess, sys; subprocess.run(sys.argv[1:])"
+
+
 @posix
 def test_the_process_leaves_when_its_parent_dies_though_its_input_stays_open() -> None:
-    parent = "import subprocess, sys; subprocess.run(sys.argv[1:])"
-    with connected(command=(sys.executable, "-c", parent, *COMMAND)) as wire:
+    with connected(command=(sys.executable, "-c", A_PARENT, *COMMAND)) as wire:
         with_a_call_that_waits(wire)
         wire.process.kill()
 
         assert [answer["error"]["code"] for answer in wire.rest()] == [-32000]
         assert "closed, 1 freed" in wire.said()
+
+
+@posix
+def test_a_held_process_leaves_when_its_parent_dies_though_its_input_stays_open() -> None:
+    with connected(command=(sys.executable, "-c", A_PARENT, *COMMAND)) as wire:
+        with_a_call_that_waits(wire, "freeze")
+        wire.process.kill()
+
+        assert wire.rest() == []
+
+
+LATE = """
+import os, sys, time
+while os.getppid() == int(sys.argv[1]):
+    time.sleep(0.01)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+A_PARENT_THAT_IS_GONE = f"""
+import os, subprocess, sys
+subprocess.Popen([sys.executable, "-c", {LATE!r}, str(os.getpid()), *sys.argv[1:]])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there can it be told")
+def test_the_process_leaves_when_its_parent_died_before_it_could_look() -> None:
+    gone = [sys.executable, "-c", A_PARENT_THAT_IS_GONE, *COMMAND]
+    readable, writable = os.pipe()
+    pipe = subprocess.PIPE
+    with (
+        os.fdopen(readable) as ours,
+        os.fdopen(writable),
+        subprocess.Popen(gone, stdin=ours, stdout=pipe, start_new_session=True) as process,
+    ):
+        assert process.wait(PATIENCE) == 0
+        assert process.stdout is not None
+
+        assert until_closed(lines_of(process.stdout)) == []
 
 
 @posix

@@ -9,13 +9,16 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from contextlib import suppress
+from queue import SimpleQueue
+from types import FrameType
+
+from letagents.entrypoints.mcp.watch import when_parent_dies
 
 GRACE = 1.2
-"""Seconds that an ending has for leaving in order, once there is a reason for it."""
+"""Seconds that an ending has for leaving in order, once there is a reason for it.
 
-LOOK = 0.5
-"""Seconds between two looks at the parent. Together with GRACE less than two."""
+Together with the time between two looks at the parent less than two."""
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -24,6 +27,8 @@ def leave_at_once_on_signals() -> None:
     """Leave without a word on SIGTERM and SIGINT: right while nothing has begun, or all is done."""
     for number in _SIGNALS:
         signal.signal(number, lambda *_: os._exit(0))
+    if sys.platform != "win32":  # whoever started this process may have held them back
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
 
 class Lifetime:
@@ -31,62 +36,60 @@ class Lifetime:
 
     def __init__(self) -> None:
         self.reason: str | None = None
-        self._parent = os.getppid()
         self._ended = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._watchdog = _Watchdog()
+
+    def begin(self) -> None:
+        """Let the running event loop hear of the end, and end on SIGTERM and SIGINT from now on."""
+        self._loop = asyncio.get_running_loop()
+        if self.reason is not None:
+            self._ended.set()
+        for number in _SIGNALS:
+            # The loop's own way wakes it up, whichever thread of ours the signal interrupts, ...
+            with suppress(NotImplementedError):  # Windows
+                self._loop.add_signal_handler(number, self._ended.set)
+            # ... but waits for its turn; a handler of ours does not, however busy the loop is.
+            signal.signal(number, self._end_on)
 
     def end(self, reason: str) -> None:
-        """Let it end now; the first reason given is the one that is kept."""
-        if self.reason is not None:
-            return
-        self.reason = reason
-        watchdog = threading.Timer(GRACE, os._exit, [0])
-        watchdog.daemon = True
-        watchdog.start()
-        self._ended.set()
+        """Let it end now, from whatever thread or signal handler; the first reason is kept."""
+        if self.reason is None:
+            self.reason = reason
+        self.hurry()
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the loop is closed: it has ended
+                self._loop.call_soon_threadsafe(self._ended.set)
+
+    def hurry(self) -> None:
+        """Let there be an end soon, without asking for it: what was read may still be answered."""
+        self._watchdog.start()
 
     async def wait(self) -> None:
         """Return once it has ended."""
         await self._ended.wait()
 
-    async def end_with_parent(self) -> None:
-        """Let it end when the process that started this one is gone; returns then, or never.
+    def end_with_parent(self) -> None:
+        """Let it end when the process that started this one is gone; now, if it is already."""
+        when_parent_dies(lambda: self.end("the parent died"))
 
-        An orphan from the start, and the first process of a container, have nobody to outlive.
-        """
-        if self._parent <= 1:
-            return
-        await _exit_told_by_the_kernel(self._parent)
-        while os.getppid() == self._parent:  # noqa: ASYNC110  no event tells of this
-            await asyncio.sleep(LOOK)
-        self.end("the parent died")
-
-    def end_on_signals(self) -> None:
-        """Let it end on SIGTERM and SIGINT; the running event loop is told."""
-        loop = asyncio.get_running_loop()
-        for number in _SIGNALS:
-            end = _ending(self, f"{number.name} came")
-            try:
-                loop.add_signal_handler(number, end)
-            except NotImplementedError:  # Windows
-                signal.signal(number, lambda *_, end=end: loop.call_soon_threadsafe(end))
+    def _end_on(self, number: int, _frame: FrameType | None) -> None:
+        self.end(f"{signal.Signals(number).name} came")
 
 
-async def _exit_told_by_the_kernel(process: int) -> None:
-    """Return when `process` has exited; at once where the kernel does not tell of that."""
-    if sys.platform != "linux":
-        return
-    try:
-        descriptor = os.pidfd_open(process)
-    except OSError:
-        return
-    loop, exited = asyncio.get_running_loop(), asyncio.Event()
-    try:
-        loop.add_reader(descriptor, exited.set)
-        await exited.wait()
-    finally:
-        loop.remove_reader(descriptor)
-        os.close(descriptor)
+class _Watchdog:
+    """Ends the process GRACE after it was started, whatever else hangs then."""
 
+    def __init__(self) -> None:
+        # A queue of this kind may be put to within a signal handler; a thread is not started there.
+        self._started: SimpleQueue[None] = SimpleQueue()
+        threading.Thread(target=self._watch, daemon=True).start()
 
-def _ending(lifetime: Lifetime, reason: str) -> Callable[[], None]:
-    return lambda: lifetime.end(reason)
+    def start(self) -> None:
+        """Start the time; it cannot be started twice."""
+        self._started.put(None)
+
+    def _watch(self) -> None:
+        self._started.get()
+        threading.Event().wait(GRACE)
+        os._exit(0)

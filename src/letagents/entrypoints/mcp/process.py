@@ -53,10 +53,12 @@ def serve(service: Callable[[], Service[Any]]) -> int:
     _open_what_is_closed()
     leave_at_once_on_signals()
     lifetime = Lifetime()
-    with _collector_off():
-        served = service()
-        from letagents.entrypoints.mcp import server, stdio  # noqa: F401  while it is off
-    asyncio.run(run_stdio(served, lifetime))
+    lifetime.end_with_parent()
+    if lifetime.reason is None:
+        with _collector_off():
+            served = service()
+            from letagents.entrypoints.mcp import server, stdio  # noqa: F401  while it is off
+        asyncio.run(run_stdio(served, lifetime))
     leave_at_once_on_signals()
     return 0
 
@@ -91,8 +93,11 @@ async def run_stdio(service: Service[S], lifetime: Lifetime) -> None:
     from letagents.entrypoints.mcp.server import build_server
     from letagents.entrypoints.mcp.stdio import stdio
 
-    lifetime.end_on_signals()
-    async with stdio(lifetime.end) as (incoming, outgoing), service.open_session() as session:
+    lifetime.begin()
+    async with (
+        stdio(lifetime.end, lifetime.hurry) as (incoming, outgoing),
+        service.open_session() as session,
+    ):
         server = build_server(
             service.tools,
             session,
@@ -103,7 +108,6 @@ async def run_stdio(service: Service[S], lifetime: Lifetime) -> None:
         )
         service.extend(server, session)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(lifetime.end_with_parent)
             tasks.start_soon(server.run, incoming, outgoing, server.create_initialization_options())
             await lifetime.wait()
             tasks.cancel_scope.cancel()

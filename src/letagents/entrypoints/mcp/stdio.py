@@ -7,6 +7,7 @@ queue for each line, which is two thirds of a call.
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -22,10 +23,12 @@ from mcp_types import (
 
 from letagents.entrypoints.mcp.descriptors import Sink, take_over
 from letagents.entrypoints.mcp.framing import (
+    MOST_BESIDE_TEXTS,
     SEEN_OF_LONG_LINES,
     NotAMessage,
     parsed,
     unreadable,
+    weigh,
     written,
 )
 
@@ -63,7 +66,25 @@ class Unanswered:
             await self._none.wait()
 
 
-class Incoming:
+class _Lasting:
+    """A stream that nobody has to close: its descriptor lives as long as the process."""
+
+    async def aclose(self) -> None:
+        """Do nothing: whoever opened the streams flushes them."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+
+class Incoming(_Lasting):
     """The messages of the client, in order, until its end closes.
 
     A line that is no message is answered here and does not end anything.
@@ -93,7 +114,7 @@ class Incoming:
             if line.isspace():
                 continue
             try:
-                message = parsed(line)
+                message = await self._message(line)
             except NotAMessage as refusal:
                 await self._answer(refusal)
             else:
@@ -103,6 +124,11 @@ class Incoming:
         await self._unanswered.none_left()
         self._ended()
         raise StopAsyncIteration
+
+    async def _message(self, line: bytes) -> JSONRPCMessage:
+        if len(line) > MOST_BESIDE_TEXTS:
+            await asyncio.to_thread(weigh, line)
+        return parsed(line)
 
     async def _line(self) -> bytes:
         """Return the next line, or nothing at the end; one that is too long is refused here."""
@@ -135,25 +161,11 @@ class Incoming:
         with suppress(anyio.BrokenResourceError):
             await self._out.write(written(refusal.answer))
 
-    async def aclose(self) -> None:
-        """Do nothing: the descriptor lives as long as the process."""
-
     def __aiter__(self) -> Self:
         return self
 
-    async def __aenter__(self) -> Self:
-        return self
 
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> None:
-        await self.aclose()
-
-
-class Outgoing:
+class Outgoing(_Lasting):
     """The messages to the client."""
 
     def __init__(self, out: Sink, unanswered: Unanswered) -> None:
@@ -165,29 +177,19 @@ class Outgoing:
         await self._out.write(written(item.message))
         self._unanswered.wrote(item.message)
 
-    async def aclose(self) -> None:
-        """Do nothing: whoever opened the streams flushes them."""
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> None:
-        await self.aclose()
-
 
 @asynccontextmanager
-async def stdio(ended: Callable[[str], None]) -> AsyncIterator[tuple[Incoming, Outgoing]]:
+async def stdio(
+    ended: Callable[[str], None], hung_up: Callable[[], None] | None = None
+) -> AsyncIterator[tuple[Incoming, Outgoing]]:
     """Take over standard input and output for good, and hand them over as message streams.
 
     From then on descriptor 0 is the null device and 1 is standard error, here and in children, so
-    that nothing but messages reaches the wire. `ended` hears when the client closes either.
+    that nothing but messages reaches the wire. `ended` hears when the client has closed either and
+    all it wrote is read; `hung_up`, in another thread, as soon as it has closed one.
     """
-    lines, sink = await take_over(LONGEST_LINE, lambda: ended("standard output closed"))
+    lost = partial(ended, "standard output closed")
+    lines, sink = await take_over(LONGEST_LINE, lost, hung_up)
     unanswered = Unanswered()
     incoming = Incoming(lines, sink, unanswered, lambda: ended("standard input ended"))
     try:
