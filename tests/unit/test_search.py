@@ -88,7 +88,7 @@ def test_free_text_is_words_and_phrases_and_nothing_else(text: str, expected: li
         (f'"{"数" * (WORDS_LIMIT + 1)}"', "words", "65 words"),
     ],
 )
-def test_what_asks_for_nothing_or_for_too_much_is_refused(text: str, field: str, said: str) -> None:
+def test_words_that_are_none_or_too_many_are_refused(text: str, field: str, said: str) -> None:
     with pytest.raises(Malformed, match=said) as refused:
         asked(text)
 
@@ -96,10 +96,8 @@ def test_what_asks_for_nothing_or_for_too_much_is_refused(text: str, field: str,
 
 
 @pytest.mark.rule("V6")
-def test_a_query_without_words_needs_something_else() -> None:
-    with pytest.raises(Malformed, match="nothing is searched for"):
-        asked(limit=3)
-
+def test_a_query_may_be_without_words() -> None:
+    assert asked() == Query()
     assert asked(author="Ada").author == "ada"
     assert asked(thread=MessageId(3)).terms == ()
     assert asked(since=NOW).since == NOW

@@ -2,7 +2,8 @@
 
 V3  A message fits if all of a query is in it: each word whole, what is quoted or joined in a row.
 V4  A star after three letters or more stands for any ending; no other sign has a meaning.
-V6  A query asks for something, in at most 400 characters, 16 words or phrases and 50 hits a page.
+V6  A query has at most 400 characters, 16 words or phrases and 50 hits a page; without words, an
+    author, a thread or a time it asks for all there is.
 V7  Hits come newest first; the next page goes on below the last, and nothing new comes between.
 V8  A cursor goes with the query that it came from, and with no other.
 V9  A snippet is one line of at most 240 characters, and shows the first thing that was asked for.
@@ -101,7 +102,7 @@ def asked(
     """Return the query that a caller means.
 
     Raises:
-        Malformed: it asks for nothing, or for too much, or the cursor is of another query.
+        Malformed: it asks for too much or for what cannot be, or the cursor is of another query.
     """
     query = Query(
         _terms(text) if text is not None else (),
@@ -111,11 +112,6 @@ def asked(
         until,
         _limit(limit),
     )
-    if query == Query(limit=query.limit):
-        raise Malformed(
-            "words: nothing is searched for.",
-            remedy="Pass words, or an author, a thread or a time.",
-        )
     if since is not None and until is not None and since >= until:
         raise Malformed("until: it is not after since.", remedy="Pass an until after since.")
     return query if cursor is None else attrs.evolve(query, below=_below(cursor, query))

@@ -198,6 +198,7 @@ class RoomSearchContract(RoomCallers):
             (asked("lexer", since=hours[4]), []),
             (asked("lexer", until=begin), []),
             (asked(since=hours[2]), [4, 3]),
+            (asked(), [4, 3, 2, 1]),
             (asked(until=hours[2], author="Worker1"), [2, 1]),
         ):
             assert numbers(await rooms.search(ROOM, query)) == expected, query
