@@ -88,9 +88,13 @@ def _rooms(settings: Settings, clock: Clock, ids: Ids, opened: AsyncExitStack) -
     if (refused := _no_hosted_rooms(settings)) is not None:
         raise refused
     from letagents.adapters.nudges.datagram import DatagramNudges
+    from letagents.adapters.processes.locks import ProcessLocks
     from letagents.adapters.rooms.local import LocalRooms
 
-    rooms = LocalRooms(settings.rooms_db, ids, clock, DatagramNudges(settings.run_dir, ids))
+    processes = ProcessLocks(settings.run_dir, ids)
+    opened.callback(processes.close)
+    nudges = DatagramNudges(settings.run_dir, ids)
+    rooms = LocalRooms(settings.rooms_db, ids, clock, nudges, processes, term=settings.lease_term)
     opened.push_async_callback(rooms.aclose)
     return rooms
 
@@ -120,6 +124,8 @@ async def examine(settings: Settings) -> list[Finding]:
     from letagents.adapters import folders
     from letagents.adapters.nudges import health as nudges_health
     from letagents.adapters.nudges.datagram import DatagramNudges
+    from letagents.adapters.processes import health as processes_health
+    from letagents.adapters.processes.locks import ProcessLocks
     from letagents.adapters.rooms import health as rooms_health
     from letagents.adapters.state import health as state_health
 
@@ -131,5 +137,6 @@ async def examine(settings: Settings) -> list[Finding]:
             *await state_health.examine(_state(settings, opened)),
             *await to_thread.run_sync(rooms_health.examine, settings.rooms_db),
             nudges_health.examine(DatagramNudges(settings.run_dir, SystemIds()), settings.run_dir),
+            processes_health.examine(ProcessLocks(settings.run_dir, SystemIds()), settings.run_dir),
             *([Finding("hosted rooms", refused.happened, refused.remedy)] if refused else []),
         ]

@@ -4,7 +4,9 @@ from letagents.adapters.forges import WebForges
 from letagents.adapters.git import GitCheckouts, GitSurroundings
 from letagents.adapters.nudges.datagram import DatagramNudges
 from letagents.adapters.nudges.none import NoNudges
+from letagents.adapters.processes.locks import ProcessLocks
 from letagents.adapters.rooms.bells import Nudges
+from letagents.adapters.rooms.evidence import ToldProcesses, UnknownProcesses
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.adapters.state.json_file import JsonFileState
@@ -14,6 +16,7 @@ from letagents.adapters.system import SystemClock, SystemIds
 from letagents.ports.clock import Clock
 from letagents.ports.forges import Forges
 from letagents.ports.ids import Ids
+from letagents.ports.processes import Processes
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.state import StateStore
 from letagents.ports.surroundings import Checkouts, Surroundings
@@ -30,6 +33,12 @@ def the_dice(system: SystemIds, counting: CountingIds) -> tuple[Ids, ...]:
 
 def the_nudges(none: NoNudges, datagram: DatagramNudges) -> tuple[Nudges, ...]:
     return none, datagram
+
+
+def the_processes(
+    locks: ProcessLocks, told: ToldProcesses, unknown: UnknownProcesses
+) -> tuple[Processes, ...]:
+    return locks, told, unknown
 
 
 def the_rooms(memory: MemoryRooms, local: LocalRooms) -> tuple[RoomTransport, ...]:

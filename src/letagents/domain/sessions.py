@@ -7,6 +7,8 @@ E3  An arrival shows the secret of the connection before it, or is the arrival t
 E4  A name that another of the room's workers ever had is not given again, but a codename instead.
 E5  An ended session is taken up again by its worker, under the same id.
 E6  A chat without a lasting handle gets a new session each time, and its earlier one ends.
+E7  Each call of a session is a sign of its life, from the process that made it; beginning to wait
+    is one, and waiting is none.
 """
 
 import enum
@@ -182,6 +184,13 @@ def arrive(
 
 def _present(seat: Seat, process: str | None, tick: Tick | None) -> Seat:
     return attrs.evolve(seat, session=attrs.evolve(seat.session, process=process, seen=tick))
+
+
+def heard(seat: Seat, *, now: datetime, tick: Tick, process: str | None) -> Seat:
+    """Return `seat` after its session called from `process` (E7)."""
+    return _present(
+        attrs.evolve(seat, session=attrs.evolve(seat.session, last_seen_at=now)), process, tick
+    )
 
 
 def _may_follow(arrival: Arrival, standing: Standing) -> bool:

@@ -17,7 +17,7 @@ from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import Message, Page, Window
 from letagents.domain.rooms import Room
 from letagents.domain.search import Found, Query
-from letagents.domain.sessions import Arrival, Connection, Session
+from letagents.domain.sessions import Arrival, Connection, Session, SessionKind
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
 from letagents.ports.processes import Processes
@@ -70,8 +70,12 @@ class Ledger:
 
     def connect(self, room_id: RoomId, arrival: Arrival) -> Connection:
         """Open a session or take it over."""
-        process = self._processes.own
+        process = self._processes.own if arrival.kind is SessionKind.WORKER else None
         return local_seats.connect(self._store, room_id, arrival, self._ids, self._clock, process)
+
+    def touch(self, room_id: RoomId, fence: Fence) -> None:
+        """Write down that the session called."""
+        local_seats.touch(self._store, room_id, fence, self._clock, self._processes)
 
     def disconnect(self, room_id: RoomId, fence: Fence) -> Session:
         """End the session."""

@@ -19,7 +19,9 @@ from letagents.adapters.rooms import dues
 from letagents.adapters.rooms.bells import Bell, Bells, Nudges
 from letagents.adapters.rooms.book import Admins, Book, everybody
 from letagents.adapters.rooms.evidence import UnknownProcesses
+from letagents.adapters.rooms.signs import Signs, interval
 from letagents.adapters.rooms.writer import Outcome, Post, Writer, closed
+from letagents.domain.errors import LetAgentsError
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import After, Draft, Message, Page, Window
@@ -53,15 +55,18 @@ class LocalRooms:
     _nudges: Nudges
     _processes: Processes = attrs.field(factory=UnknownProcesses)
     _admins: Admins = everybody
+    _term: timedelta = timedelta(minutes=15)
     _bells: Bells = attrs.field(factory=Bells)
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _opened: "Ledger | None" = None
     _readers: ThreadPoolExecutor = attrs.field(init=False)
     _writer: Writer = attrs.field(init=False)
+    _signs: Signs = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="rooms-reader")
         self._writer = Writer(self._post_all, self._tidy)
+        self._signs = Signs(self._clock, interval(self._term))
 
     async def create(self) -> Room:
         """Make a room that is entered by a new invite code."""
@@ -80,6 +85,7 @@ class LocalRooms:
 
         def connect() -> Connection:
             connection = self._ledger().connect(room_id, arrival)
+            self._signs.wrote(room_id, connection.fence)
             self._wake([room_id])
             return connection
 
@@ -90,6 +96,7 @@ class LocalRooms:
 
         def disconnect() -> Session:
             session = self._ledger().disconnect(room_id, fence)
+            self._signs.forget(room_id, fence)
             self._wake([room_id])
             return session
 
@@ -97,11 +104,15 @@ class LocalRooms:
 
     async def post(self, room_id: RoomId, draft: Draft, fence: Fence) -> Message:
         """Say `draft` in the room, as whoever `fence` is."""
-        return await self._writer.post(Post(room_id, draft, fence))
+        said = await self._writer.post(Post(room_id, draft, fence))
+        self._sign(room_id, fence)
+        return said
 
     async def read(self, room_id: RoomId, window: Window, viewer: Fence | None = None) -> Page:
         """Return the messages in `window`, oldest first."""
-        return await self._reader(lambda: self._ledger().read(room_id, window, viewer))
+        page = await self._page(room_id, window, viewer)
+        self._sign(room_id, viewer)
+        return page
 
     async def wait(
         self, room_id: RoomId, window: After, *, timeout: timedelta, viewer: Fence | None = None
@@ -109,6 +120,7 @@ class LocalRooms:
         """Return as `read` does, as soon as the window holds a message; empty after `timeout`."""
         loop = asyncio.get_running_loop()
         ends = loop.time() + timeout.total_seconds()
+        self._sign(room_id, viewer)
         # Both bells hang before the first look, so that nothing is said unheard between the two.
         with (
             self._bells.hung(room_id) as bell,
@@ -116,7 +128,7 @@ class LocalRooms:
         ):
             while True:
                 beat = self._beat()
-                page = await self.read(room_id, window, viewer)
+                page = await self._page(room_id, window, viewer)
                 if page.messages or loop.time() >= ends:
                     return page
                 due = await dues.done(self, room_id)
@@ -145,13 +157,17 @@ class LocalRooms:
             self._wake([room_id])
             return done
 
-        return await self._writer.do(change)
+        done = await self._writer.do(change)
+        self._sign(room_id, fence)
+        return done
 
     async def look(
         self, room_id: RoomId, work: Callable[[Book], T], viewer: Fence | None = None
     ) -> T:
         """Return what `work` finds in one state of the room."""
-        return await self._reader(lambda: self._ledger().look(room_id, work, viewer))
+        found = await self._reader(lambda: self._ledger().look(room_id, work, viewer))
+        self._sign(room_id, viewer)
+        return found
 
     async def aclose(self) -> None:
         """Do what was asked before, and close the database; later calls are refused."""
@@ -163,6 +179,20 @@ class LocalRooms:
         self._readers.shutdown()
         if self._opened is not None:
             self._opened.close()
+
+    async def _page(self, room_id: RoomId, window: Window, viewer: Fence | None) -> Page:
+        return await self._reader(lambda: self._ledger().read(room_id, window, viewer))
+
+    def _sign(self, room_id: RoomId, fence: Fence | None) -> None:
+        """See to it that a call counts as a sign of its session's life."""
+        if fence is not None and self._signs.is_due(room_id, fence):
+            self._writer.hand(lambda: self._touch(room_id, fence))
+
+    def _touch(self, room_id: RoomId, fence: Fence) -> None:
+        try:
+            self._ledger().touch(room_id, fence)
+        except LetAgentsError:
+            self._signs.forget(room_id, fence)
 
     async def _rest(self, bell: Bell, longest: float, until: float, beat: int | None) -> None:
         """Rest until the bell rings, or something was written since `beat`, or it is `until`."""

@@ -17,6 +17,7 @@ from letagents.domain.rooms import Room
 from letagents.domain.sessions import Arrival, Connection, Seat, Session, SessionKind
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
+from letagents.ports.processes import Processes
 
 _IN_ROOM = SESSIONS.c.room_id == bindparam("room_id")
 _WORKER = SESSIONS.c.kind == SessionKind.WORKER.value
@@ -129,6 +130,20 @@ def disconnect(store: LocalStore, room_id: RoomId, fence: Fence, clock: Clock) -
         return after.session
 
     return store.write(disconnect)
+
+
+def touch(
+    store: LocalStore, room_id: RoomId, fence: Fence, clock: Clock, processes: Processes
+) -> None:
+    """Write down that the session called from this process."""
+
+    def touch(unit: Unit) -> None:
+        before = admitted(unit, room_id, fence)
+        process = processes.own if before.session.kind is SessionKind.WORKER else None
+        after = sessions.heard(before, now=clock.now(), tick=clock.tick(), process=process)
+        unit.change(_CHANGE, local_rows.seat_facts(after))
+
+    store.write(touch)
 
 
 def admitted(unit: Unit, room_id: RoomId, fence: Fence) -> Seat:

@@ -202,7 +202,7 @@ class MemoryRooms:
             session_id=session_id,
             taken=kept.names_of_others(arrival.agent_key),
             now=now,
-            process=self._processes.own,
+            process=self._process(arrival.kind),
             tick=self._clock.tick(),
         )
         kept.seats[session_id] = seat
@@ -231,11 +231,17 @@ class MemoryRooms:
         kept.said.append(said)
         kept.made[key] = Made(said.id.number, draft.text, where)
         kept.active_at = said.said_at
+        self._sign(kept, fence)
         self._bells.ring(room_id)
         return said
 
     async def read(self, room_id: RoomId, window: Window, viewer: Fence | None = None) -> Page:
         """Return the messages in `window`, oldest first."""
+        page = self._page(room_id, window, viewer)
+        self._sign(self._at(room_id), viewer)
+        return page
+
+    def _page(self, room_id: RoomId, window: Window, viewer: Fence | None) -> Page:
         kept = self._at(room_id)
         listener = hearing.listener(kept.admitted(viewer).session) if viewer else None
         page = kept.page(window)
@@ -249,9 +255,10 @@ class MemoryRooms:
         """Return as `read` does, as soon as the window holds a message."""
         loop = asyncio.get_running_loop()
         ends = loop.time() + timeout.total_seconds()
+        self._sign(self._at(room_id), viewer)
         with self._bells.hung(room_id) as bell:
             while True:
-                page = await self.read(room_id, window, viewer)
+                page = self._page(room_id, window, viewer)
                 left = ends - loop.time()
                 if page.messages or left <= 0:
                     return page
@@ -279,6 +286,7 @@ class MemoryRooms:
         book = self._book(room_id, fence)
         done = work(book)
         book.keep()
+        self._sign(self._at(room_id), fence)
         self._bells.ring(room_id)
         return done
 
@@ -286,7 +294,9 @@ class MemoryRooms:
         self, room_id: RoomId, work: Callable[[Book], T], viewer: Fence | None = None
     ) -> T:
         """Return what `work` finds in the room."""
-        return work(self._book(room_id, viewer))
+        found = work(self._book(room_id, viewer))
+        self._sign(self._at(room_id), viewer)
+        return found
 
     def _book(self, room_id: RoomId, fence: Fence | None) -> MemoryBook:
         kept = self._at(room_id)
@@ -326,6 +336,19 @@ class MemoryRooms:
             kept.numbered,
             say,
         )
+
+    def _sign(self, kept: _Kept, fence: Fence | None) -> None:
+        """Let a call count as a sign of its session's life."""
+        seat = kept.seats.get(fence.session_id) if fence else None
+        if fence is None or seat is None or fencing.refusal(fence, seat.standing) is not None:
+            return
+        process = self._process(seat.session.kind)
+        kept.seats[fence.session_id] = sessions.heard(
+            seat, now=self._clock.now(), tick=self._clock.tick(), process=process
+        )
+
+    def _process(self, kind: SessionKind) -> str | None:
+        return self._processes.own if kind is SessionKind.WORKER else None
 
     def _make(self, room_id: RoomId, *, code: str | None = None) -> Room:
         now = self._clock.now()

@@ -5,6 +5,7 @@ one writer. A turn whose caller has gone before it came is left out; one that ha
 """
 
 import asyncio
+import contextlib
 import queue
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -81,6 +82,12 @@ class Writer:
         """Return what `work` returns."""
         done: T = await self._ask(_Turn(work))
         return done
+
+    def hand(self, work: Callable[[], object]) -> None:
+        """Do `work` in its turn, while nobody waits for it or is told what became of it."""
+        with contextlib.suppress(RoomsUnavailable):
+            self._start()
+            self._queue.put(_Turn(work))
 
     async def _ask(self, turn: _Turn) -> Any:
         self._start()
