@@ -19,10 +19,12 @@ _LEFT_OUT = ("LETAGENTS_", "AGENT_", "CODEX_", "NO_COLOR")
 def environment(home: Path, more: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return an environment in which nothing of letagents is set but its home and the owner.
 
-    What is made for a while is made beside the home, and goes with it.
+    Chats enter no room by themselves: tests run in a checkout. What is made for a while is made
+    beside the home, and goes with it.
     """
     plain = {name: value for name, value in os.environ.items() if not name.startswith(_LEFT_OUT)}
     ours = {"LETAGENTS_HOME": str(home), "LETAGENTS_AGENT_OWNER_LABEL": "Grace"}
+    ours["LETAGENTS_AUTO_JOIN"] = "0"
     return {**plain, **ours, "TMPDIR": str(home.parent), **(more or {})}
 
 

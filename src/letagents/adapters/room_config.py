@@ -2,6 +2,7 @@
 
 import os
 import stat
+import tempfile
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -13,9 +14,9 @@ from letagents.domain.ids import RoomId
 from letagents.domain.room_config import FILE, LARGEST, LEVELS, RoomConfig
 
 _BOM = b"\xef\xbb\xbf"
-# A pipe of that name must not make anybody wait, and Windows must not change line ends.
+# A pipe of that name must make nobody wait, and Windows must change no line ends.
 _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-_WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+_MODE = 0o644  # it is made to be committed, and read by whoever works here
 
 
 def find(folder: Path) -> RoomConfig | None:
@@ -55,14 +56,14 @@ def write(file: Path, room_id: RoomId) -> None:
         FileExistsError: it is there already, and was left as it is.
         OSError: it cannot be written.
     """
-    beside = file.with_name(f"{FILE}.{os.getpid()}.tmp")
-    with suppress(FileNotFoundError):
-        beside.unlink()
+    descriptor, name = tempfile.mkstemp(prefix=f"{FILE}.", suffix=".tmp", dir=file.parent)
+    beside = Path(name)
     try:
-        with os.fdopen(os.open(beside, _WRITING, 0o666), "wb") as opened:
+        with os.fdopen(descriptor, "wb") as opened:
             opened.write(orjson.dumps({"room": str(room_id)}, option=orjson.OPT_INDENT_2) + b"\n")
             opened.flush()
-            os.fsync(opened.fileno())
+            os.fsync(descriptor)
+        beside.chmod(_MODE)
         _put(beside, file)
     finally:
         with suppress(FileNotFoundError):

@@ -51,7 +51,7 @@ def _service(settings: Settings, mode: Mode) -> "Service[Any]":
 
     return Service(
         tools=tools,
-        open_session=lambda: _visit(settings),
+        open_session=lambda: _visit(settings, auto_join=settings.auto_join and mode is Mode.OWNER),
         version=number,
         told=Visit.is_served_by,
         extend=_with(settings),
@@ -65,9 +65,10 @@ async def _nobody() -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def _visit(settings: Settings) -> "AsyncIterator[Visit]":
+async def _visit(settings: Settings, *, auto_join: bool) -> "AsyncIterator[Visit]":
     import anyio
 
+    from letagents.entrypoints.mcp.auto_join import AutoJoin
     from letagents.entrypoints.mcp.visit import Visit
     from letagents.entrypoints.mcp.watches import Watches
     from letagents.wiring import open_letagents
@@ -77,7 +78,11 @@ async def _visit(settings: Settings) -> "AsyncIterator[Visit]":
         letagents.client(settings.hints) as client,
         anyio.create_task_group() as tasks,
     ):
-        yield Visit(client, watches=Watches(client.messages, tasks))
+        visit = Visit(client, watches=Watches(client.messages, tasks))
+        if auto_join:
+            visit.auto_join = AutoJoin(client.repository)
+            tasks.start_soon(visit.auto_join.run)
+        yield visit
         tasks.cancel_scope.cancel()
 
 
@@ -87,5 +92,7 @@ def _with(settings: Settings) -> "Callable[[Server[Any], Visit | None], None]":
         from letagents.entrypoints.mcp.surface import readiness
 
         serve_resources(server, readiness(settings.caller), visit)
+        if visit is not None and visit.auto_join is not None:
+            visit.auto_join.watch(server)
 
     return extend

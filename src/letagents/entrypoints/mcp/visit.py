@@ -3,6 +3,7 @@
 import attrs
 
 from letagents.application.client import Client
+from letagents.entrypoints.mcp.auto_join import AutoJoin
 from letagents.entrypoints.mcp.prompts import Prompts
 from letagents.entrypoints.mcp.watches import Watches
 
@@ -14,6 +15,7 @@ class Visit:
     client: Client
     prompts: Prompts = attrs.field(factory=Prompts)
     watches: Watches | None = None
+    auto_join: AutoJoin | None = None
 
     def is_served_by(self, program: str | None) -> None:
         """Note which program the client is, as it says itself."""
