@@ -9,7 +9,8 @@ T5   `merged` needs the active review of somebody else than who works on the tas
 T6   What a change needs: a claim, the work lease, the review lease, or nothing.
 T7   A task whose worker is gone can be claimed, whatever it was in the middle of.
 T8   A task that is accepted again has nobody on it.
-T9   Texts, addresses and artifacts are bounded, and a refusal names the field.
+T9   Nobody reviews what they are on; only what waits for a review, or is blocked, is reviewed.
+T10  Texts, addresses and artifacts are bounded, and a refusal names the field.
 """
 
 import enum
@@ -136,6 +137,12 @@ class WrongStatus(LetAgentsError):
     code = "coordination_invalid_task_status"
 
 
+class WorksOnIt(LetAgentsError):
+    """Nobody reviews their own work."""
+
+    code = "coordination_work_lease_holder"
+
+
 class DuplicateWork(LetAgentsError):
     """Somebody is on the same thing already."""
 
@@ -226,7 +233,7 @@ class Proposal:
 
 @attrs.frozen(kw_only=True)
 class Task:
-    """One thing to be done, as the room keeps it."""
+    """One thing to be done, as the room keeps it. Each change makes its `revision` another."""
 
     number: int
     title: str
@@ -241,6 +248,7 @@ class Task:
     client_task_id: str | None = None
     pr_url: str | None = None
     artifacts: tuple[Artifact, ...] = ()
+    revision: int = 1
 
     @property
     def task_id(self) -> str:
@@ -441,6 +449,50 @@ def check_claim(task: Task, by: Session, *, assignee_is_there: bool) -> None:
     return None
 
 
+def check_review(task: Task, by: Session, work_key: str | None) -> None:
+    """Refuse a review by who works on the task, under a lease of the agent `work_key` (T9).
+
+    Raises:
+        WrongStatus: there is nothing to review.
+        WorksOnIt: it is their own work.
+    """
+    check_reviewable(task)
+    if by.agent_key in (work_key, task.assignee_key):
+        raise WorksOnIt(
+            f"You are on {task.task_id} yourself; its review is for another agent.",
+            remedy="Say in the room that it waits for a review.",
+        )
+
+
+def check_reviewable(task: Task) -> None:
+    """Refuse what belongs to a review where the task is not in one (T9).
+
+    Raises:
+        WrongStatus: it is not.
+    """
+    if task.status not in REVIEWABLE:
+        raise WrongStatus(
+            f"{task.task_id} is {task.status.value}, and only a task that is in_review or blocked "
+            "is reviewed.",
+            remedy="Call get_board(status='in_review') to see what waits for a review.",
+        )
+
+
+def check_merge(task: Task, patch: Patch, reviewer_key: str | None, work_key: str | None) -> None:
+    """Refuse to call merged what nobody else reviews (T5).
+
+    Raises:
+        ReviewRequired: nobody does.
+    """
+    if task.status is not Status.IN_REVIEW or patch.status is not Status.MERGED:
+        return
+    if reviewer_key is None or reviewer_key in (work_key, task.assignee_key):
+        raise ReviewRequired(
+            f"{task.task_id} is merged only while another worker holds its review.",
+            remedy=f"Let another worker call claim_task_review(task_id={task.task_id!r}) first.",
+        )
+
+
 def changed(task: Task, patch: Patch, *, now: datetime) -> Task:
     """Return `task` after a change that may be made (T8)."""
     assignee = task.assignee if patch.assignee is None else patch.assignee
@@ -453,19 +505,20 @@ def changed(task: Task, patch: Patch, *, now: datetime) -> Task:
         pr_url=task.pr_url if patch.pr_url is None else patch.pr_url or None,
         artifacts=task.artifacts if patch.artifacts is None else patch.artifacts,
         updated_at=now,
+        revision=task.revision + 1,
     )
 
 
 def given_to(task: Task, session: Session, *, now: datetime) -> Task:
     """Return `task` after it was assigned to `session`."""
-    return attrs.evolve(task, status=Status.ASSIGNED, assignee=Assignee.of(session), updated_at=now)
+    return changed(task, Patch(status=Status.ASSIGNED, assignee=Assignee.of(session)), now=now)
 
 
 def given_back(task: Task, *, now: datetime) -> Task:
     """Return `task` after whoever was on it is not any more; one that is over stays as it is."""
     if task.status not in WORKING:
         return task
-    return attrs.evolve(task, status=Status.ACCEPTED, assignee=None, updated_at=now)
+    return changed(task, Patch(status=Status.ACCEPTED), now=now)
 
 
 def _next_call(task_id: str, status: Status) -> str:
@@ -477,11 +530,6 @@ def _next_call(task_id: str, status: Status) -> str:
     if status in WORKING:
         return f"Call get_board to see who is on {task_id}."
     return f"Call update_task(task_id={task_id!r}, status='accepted') to open it again."
-
-
-def next_moves(task: Task) -> tuple[Status, ...]:
-    """Return what may follow, by the table."""
-    return MOVES[task.status]
 
 
 def duplicate(of: Task | str, title: str) -> DuplicateWork:

@@ -1,0 +1,189 @@
+"""What a room keeps of its board, and how it is found again."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
+from typing import TypeVar
+
+from letagents.adapters.rooms.book import Book, Kind, Where
+from letagents.domain import leases
+from letagents.domain.approvals import Standing
+from letagents.domain.board import LeaseView, TaskView
+from letagents.domain.events import Event
+from letagents.domain.leases import Evidence, Lease, LeaseKind
+from letagents.domain.locks import Lock
+from letagents.domain.tasks import Task, UnknownTask
+from letagents.domain.verdicts import Record
+
+V = TypeVar("V")
+
+BOARD = "board"
+"""What a lock is about that is for all tasks."""
+
+TASKS = Kind(
+    name="task",
+    of=Task,
+    key=lambda task: task.task_id,
+    number=lambda task: task.number,
+    state=lambda task: task.status.value,
+    is_open=lambda task: task.is_open,
+    about=lambda task: str(task.source_message) if task.source_message else None,
+    by=lambda task: task.assignee_key,
+    also=lambda task: task.client_task_id,
+)
+
+
+def _lease_kind(name: str) -> Kind[Lease]:
+    return Kind(
+        name=name,
+        of=Lease,
+        key=lambda lease: lease.lease_id,
+        number=lambda lease: lease.number,
+        state=lambda lease: lease.output_intent,
+        is_open=lambda lease: lease.is_active,
+        about=lambda lease: lease.about,
+        by=lambda lease: str(lease.session_id),
+        also=lambda lease: lease.agent_key,
+    )
+
+
+WORK_LEASES = _lease_kind("work_lease")
+REVIEW_LEASES = _lease_kind("review_lease")
+LEASES: Mapping[LeaseKind, Kind[Lease]] = {
+    LeaseKind.WORK: WORK_LEASES,
+    LeaseKind.REVIEW: REVIEW_LEASES,
+}
+
+LOCKS = Kind(
+    name="board_lock",
+    of=Lock,
+    key=lambda lock: lock.lock_id,
+    number=lambda lock: lock.number,
+    is_open=lambda lock: lock.is_active,
+    about=lambda lock: lock.task_id or BOARD,
+)
+EVENTS = Kind(
+    name="task_event",
+    of=Event,
+    key=lambda event: str(event.number),
+    number=lambda event: event.number,
+    state=lambda event: event.type.value,
+    about=lambda event: event.task_id,
+)
+VERDICTS = Kind(
+    name="review_verdict",
+    of=Record,
+    key=lambda record: record.record_id,
+    number=lambda record: record.number,
+    about=lambda record: record.task_id,
+    also=lambda record: record.verdict.key,
+)
+
+_MOST = 500
+
+
+def task(book: Book, task_id: str) -> Task:
+    """Return the task of that name.
+
+    Raises:
+        UnknownTask: there is none.
+    """
+    found = book.get(TASKS, task_id)
+    if found is None:
+        raise UnknownTask(task_id)
+    return found
+
+
+def status_of(book: Book, task_id: str) -> str:
+    """Return where that task stands. Raises UnknownTask."""
+    return task(book, task_id).status.value
+
+
+def standing(one: Task) -> Standing:
+    """Return how a task stands, for whoever approves what becomes of it."""
+    return Standing(one.status.value, str(one.revision))
+
+
+def newest(book: Book, kind: LeaseKind, task_id: str) -> Lease | None:
+    """Return the newest lease of a task, ended or not: the one with its highest epoch."""
+    found = book.find(LEASES[kind], Where(about=task_id, newest_first=True, limit=1))
+    return found[0] if found else None
+
+
+def active(book: Book, kind: LeaseKind, task_id: str) -> Lease | None:
+    """Return the lease of a task that has not ended; whether it is held is another question."""
+    found = newest(book, kind, task_id)
+    return found if found is not None and found.is_active else None
+
+
+def evidence(book: Book, lease: Lease) -> Evidence:
+    """Return what is known of a lease's holder now."""
+    session = book.session(lease.session_id)
+    if session is None:
+        return Evidence(ended=True)
+    return Evidence(
+        alive=book.is_alive(session.process),
+        seen=session.seen,
+        ended=session.ended_at is not None,
+    )
+
+
+def is_held(book: Book, lease: Lease, term: timedelta) -> bool:
+    """Whether nobody but its holder has what the lease is of."""
+    return leases.is_held(lease, evidence(book, lease), book.tick, term)
+
+
+def locks_on(book: Book, task_id: str | None) -> list[Lock]:
+    """Return the locks on a task, and on the whole board."""
+    found = book.find(LOCKS, Where(is_open=True, about=BOARD))
+    return found + (book.find(LOCKS, Where(is_open=True, about=task_id)) if task_id else [])
+
+
+def view(book: Book, one: Task, term: timedelta) -> TaskView:
+    """Return a task with who holds it and what stops it."""
+    held = (active(book, kind, one.task_id) for kind in LEASES)
+    return TaskView(
+        task=one,
+        leases=tuple(_lease_view(book, lease, term) for lease in held if lease is not None),
+        locks=tuple(locks_on(book, one.task_id)),
+    )
+
+
+def views(book: Book, several: Iterable[Task], term: timedelta) -> list[TaskView]:
+    """Return tasks as `view` does, with one look for all of their leases and locks."""
+    held: dict[str, list[LeaseView]] = {}
+    for kind in LEASES.values():
+        for lease in _open(book, kind):
+            held.setdefault(lease.about, []).append(_lease_view(book, lease, term))
+    stops: dict[str | None, list[Lock]] = {}
+    for lock in _open(book, LOCKS):
+        stops.setdefault(lock.task_id, []).append(lock)
+    return [
+        TaskView(
+            task=one,
+            leases=tuple(held.get(one.task_id, ())),
+            locks=(*stops.get(None, ()), *stops.get(one.task_id, ())),
+        )
+        for one in several
+    ]
+
+
+def _open(book: Book, kind: Kind[V]) -> Iterator[V]:
+    after: int | None = None
+    while True:
+        found = book.find(kind, Where(is_open=True, after=after, limit=_MOST))
+        yield from found
+        if len(found) < _MOST:
+            return
+        after = kind.number(found[-1])
+
+
+def _lease_view(book: Book, lease: Lease, term: timedelta) -> LeaseView:
+    known = evidence(book, lease)
+    return LeaseView(
+        lease=lease,
+        is_held=leases.is_held(lease, known, book.tick, term),
+        alive=known.alive,
+        has_left=known.ended,
+        silent_for=leases.silence(lease, known, book.tick),
+        term=term,
+    )

@@ -1,0 +1,204 @@
+"""The board of one room within one transaction, as the verbs write on it.
+
+Whatever is put down for a task brings its event, what the room says of it, and what hangs on it:
+the files that are claimed for it, and those who wait for it.
+"""
+
+from datetime import timedelta
+
+import attrs
+
+from letagents.adapters.rooms import board_records, kept_wakes
+from letagents.adapters.rooms.board_records import EVENTS, LEASES, TASKS
+from letagents.adapters.rooms.book import SYSTEM, Book
+from letagents.domain import leases, locks
+from letagents.domain.audience import OFFER
+from letagents.domain.board import TaskView
+from letagents.domain.events import Decision, Event, EventType
+from letagents.domain.leases import Lease, LeaseKind, LeaseStatus
+from letagents.domain.names import primary_label
+from letagents.domain.sessions import Session, SessionKind
+from letagents.domain.tasks import Status, Task, WorkerRequired
+
+OWNER = "the room's owner"
+"""Who acts where nobody shows a session."""
+TITLE_SHOWN = 80
+
+OFFERED = frozenset({Status.ACCEPTED, Status.IN_REVIEW})
+"""Where a task stands when there is something to do for whoever wants it."""
+
+
+@attrs.frozen
+class Sheet:
+    """A room's board in one transaction, by whom it is written on, and the term of its leases."""
+
+    book: Book
+    term: timedelta
+
+    @property
+    def actor(self) -> str:
+        """Who acts, by name."""
+        return self.book.caller.actor_label if self.book.caller else OWNER
+
+    def worker(self) -> Session | None:
+        """Return the worker that acts, or None if a person does.
+
+        Raises:
+            WorkerRequired: a session acts that only watches.
+        """
+        caller = self.book.caller
+        if caller is None or caller.kind is SessionKind.PERSON:
+            return None
+        if caller.kind is not SessionKind.WORKER:
+            raise _no_worker()
+        return caller
+
+    def sole_worker(self) -> Session:
+        """Return the worker that acts. Raises WorkerRequired."""
+        if (worker := self.worker()) is None:
+            raise _no_worker()
+        return worker
+
+    def task(self, task_id: str) -> Task:
+        """Return the task of that name. Raises UnknownTask."""
+        return board_records.task(self.book, task_id)
+
+    def active(self, kind: LeaseKind, task: Task) -> Lease | None:
+        """Return the lease of a task that has not ended."""
+        return board_records.active(self.book, kind, task.task_id)
+
+    def view(self, task: Task) -> TaskView:
+        """Return a task with who holds it and what stops it."""
+        return board_records.view(self.book, task, self.term)
+
+    def check_locks(self, task: Task | None = None) -> None:
+        """Let nothing pass by a lock. Raises Locked."""
+        locks.check(board_records.locks_on(self.book, task.task_id if task else None))
+
+    def claim(self, kind: LeaseKind, task: Task, by: Session) -> Lease:
+        """Give `by` the lease, and put it down with the one that it ends. Raises LeaseHeld."""
+        current = board_records.newest(self.book, kind, task.task_id)
+        claimed = leases.claim(
+            current,
+            by,
+            kind=kind,
+            about=task.task_id,
+            number=self.book.next_number(LEASES[kind]),
+            evidence=_evidence(self.book, current),
+            now=self.book.now,
+            tick=self.book.tick,
+            term=self.term,
+            intent=task.title if kind is LeaseKind.WORK else None,
+        )
+        if claimed.expired is not None:
+            self.put_lease(claimed.expired)
+            self.note(task, EventType.EXPIRED, lease=claimed.expired, decision=Decision.RECORD)
+        self.put_lease(claimed.lease)
+        return claimed.lease
+
+    def put_lease(self, lease: Lease) -> None:
+        """Keep a lease."""
+        self.book.put(LEASES[lease.kind], lease)
+
+    def renew(self, lease: Lease) -> None:
+        """Note that its holder has acted."""
+        self.put_lease(leases.renewed(lease, now=self.book.now, tick=self.book.tick))
+
+    def let_go(self, lease: Lease, reason: str | None = None) -> Lease:
+        """End a lease, as who acts."""
+        over = leases.let_go(lease, self.book.caller, now=self.book.now, reason=reason)
+        self.put_lease(over)
+        return over
+
+    def put_task(self, before: Task | None, after: Task, *, concerns: str | None = None) -> None:
+        """Keep a task; where it moved, say so, and let those know who wait for it.
+
+        `concerns` is the key of an agent that has to act on it.
+        """
+        self.book.put(TASKS, after)
+        if before is not None and before.status is not after.status:
+            came_from, to = before.status.value, after.status.value
+            kept_wakes.task_moved(self.book, after.task_id, came_from, to)
+        moved = before is None or before.status is not after.status
+        if moved or before != after and before.assignee != after.assignee:
+            key = f"task:{after.task_id}:{after.revision}"
+            self.say(after, self._told(before, after), key=key, concerns=concerns)
+
+    def end_leases(self, task: Task, reason: str) -> list[Lease]:
+        """End the leases of a task on which nobody is any more."""
+        ended = []
+        for kind in LEASES:
+            if (lease := self.active(kind, task)) is not None:
+                ended.append(self.let_go(lease, reason))
+        return ended
+
+    def note(
+        self,
+        task: Task,
+        kind: EventType,
+        *,
+        before: Status | None = None,
+        lease: Lease | None = None,
+        reason: str | None = None,
+        detail: str | None = None,
+        decision: Decision = Decision.ALLOW,
+    ) -> Event:
+        """Keep an event of a task; `before` is where it stood, if it moved."""
+        caller = self.book.caller
+        moved = before is not None and before is not task.status
+        event = Event(
+            number=self.book.next_number(EVENTS),
+            task_id=task.task_id,
+            type=kind,
+            at=self.book.now,
+            actor=self.actor,
+            actor_key=caller.agent_key if caller else None,
+            decision=decision,
+            before=before.value if before and moved else None,
+            after=task.status.value if moved else None,
+            reason=reason or (lease.revoked_reason if lease else None),
+            lease_id=lease.lease_id if lease else None,
+            epoch=lease.epoch if lease else None,
+            detail=detail,
+        )
+        self.book.put(EVENTS, event)
+        return event
+
+    def say(self, task: Task, what: str, *, key: str, concerns: str | None = None) -> None:
+        """Let the room tell of a task, once for each `key`."""
+        mention = f" @agent:{concerns}" if concerns else ""
+        caller = self.book.caller
+        self.book.say(
+            f"[task] {task.task_id} {what}: {_shown(task.title)}{mention}",
+            key=key,
+            source=OFFER if task.status in OFFERED and not concerns else SYSTEM,
+            session_id=caller.session_id if caller else None,
+        )
+
+    def _told(self, before: Task | None, after: Task) -> str:
+        by = primary_label(self.actor)
+        if before is None:
+            return f"{after.status.value} by {by}"
+        if before.status is not after.status:
+            return f"{before.status.value} → {after.status.value} by {by}"
+        whom = primary_label(after.assignee.label) if after.assignee else "nobody"
+        return f"{after.status.value}, given to {whom} by {by}"
+
+
+def _evidence(book: Book, lease: Lease | None) -> leases.Evidence:
+    if lease is None or lease.status is not LeaseStatus.ACTIVE:
+        return leases.Evidence(ended=True)
+    return board_records.evidence(book, lease)
+
+
+def _shown(title: str) -> str:
+    """Return so much of a title as the room says; it mentions nobody."""
+    cut = title if len(title) <= TITLE_SHOWN else f"{title[:TITLE_SHOWN].rstrip()}…"
+    return " ".join(cut.replace("@", "@ ").split())
+
+
+def _no_worker() -> WorkerRequired:
+    return WorkerRequired(
+        "Worker session is required for agent write actions.",
+        remedy="Call register_agent_session(session_kind='worker') first.",
+    )

@@ -1,0 +1,265 @@
+"""Tasks put on the board, and moved there: the checks in the order that hosted rooms have."""
+
+import attrs
+
+from letagents.adapters.rooms import board_records, kept_intents
+from letagents.adapters.rooms.board_records import TASKS, WORK_LEASES
+from letagents.adapters.rooms.board_sheet import Sheet
+from letagents.adapters.rooms.book import Book, Where
+from letagents.domain import approvals, intents, leases, tasks
+from letagents.domain.board import Admitted
+from letagents.domain.errors import KeyReused, Malformed, UnknownMessage
+from letagents.domain.events import Decision, EventType
+from letagents.domain.intents import Action, Approval
+from letagents.domain.leases import Lease, LeaseKind
+from letagents.domain.sessions import Session
+from letagents.domain.tasks import Assignee, Need, Patch, Proposal, Status, Task
+
+_ACTIONS = {
+    Status.ASSIGNED: Action.TASK_CLAIM,
+    Status.MERGED: Action.TASK_CLOSE,
+    Status.DONE: Action.TASK_CLOSE,
+    Status.CANCELLED: Action.TASK_CLOSE,
+    Status.ACCEPTED: Action.TASK_OVERRIDE,
+}
+"""For which moves an agent may need an approval."""
+_EVENTS = {
+    Status.ASSIGNED: EventType.CLAIMED,
+    Status.IN_REVIEW: EventType.COMPLETED,
+    Status.MERGED: EventType.CLOSED,
+    Status.DONE: EventType.CLOSED,
+    Status.CANCELLED: EventType.CLOSED,
+    Status.ACCEPTED: EventType.OVERRIDDEN,
+    None: EventType.ATTACHED,
+}
+
+
+def propose(sheet: Sheet, proposal: Proposal, approval: Approval | None) -> Admitted:
+    """Put a task on the board, as who acts."""
+    worker = sheet.worker()
+    if (made := _made_before(sheet, proposal)) is not None:
+        return Admitted(view=sheet.view(made), is_new=False)
+    check_admission(sheet, proposal)
+    source = str(proposal.source_message) if proposal.source_message else None
+    payload = intents.create_payload(proposal.title, proposal.description, source)
+    kept_intents.spend(sheet.book, Action.TASK_CREATE, payload, approval)
+    key = worker.agent_key if worker else None
+    task = put(sheet, proposal, created_by=sheet.actor, created_by_key=key, accept=worker is None)
+    return Admitted(view=sheet.view(task), is_new=True)
+
+
+def check_admission(sheet: Sheet, proposal: Proposal) -> None:
+    """Refuse what may not be put on the board now.
+
+    Raises:
+        Locked, UnknownMessage, DuplicateWork: it may not.
+    """
+    sheet.check_locks()
+    book, source = sheet.book, proposal.source_message
+    if source is not None:
+        if book.message(source.number) is None:
+            raise UnknownMessage(
+                f"source_message_id: this room has no message {source}.",
+                remedy="Pass an id as read_messages shows it, or leave it out.",
+            )
+        if found := book.find(TASKS, Where(is_open=True, about=str(source), limit=1)):
+            raise tasks.duplicate(found[0], proposal.title)
+    if busy := book.find(WORK_LEASES, Where(is_open=True, state=proposal.title, limit=1)):
+        held = f"{busy[0].about}, where {leases.who_holds(busy[0])}"
+        raise tasks.duplicate(held, proposal.title)
+
+
+def put(
+    sheet: Sheet,
+    proposal: Proposal,
+    *,
+    created_by: str,
+    created_by_key: str | None,
+    accept: bool = False,
+    decision: Decision = Decision.ALLOW,
+) -> Task:
+    """Put an admitted proposal on the board, accepted at once or not."""
+    book = sheet.book
+    task = Task(
+        number=book.next_number(TASKS),
+        title=proposal.title,
+        description=proposal.description,
+        created_by=created_by,
+        created_by_key=created_by_key,
+        source_message=proposal.source_message,
+        client_task_id=proposal.client_task_id,
+        status=Status.ACCEPTED if accept else Status.PROPOSED,
+        created_at=book.now,
+        updated_at=book.now,
+    )
+    sheet.note(task, EventType.ADMITTED, decision=decision, detail=created_by)
+    sheet.put_task(None, task)
+    return task
+
+
+def _made_before(sheet: Sheet, proposal: Proposal) -> Task | None:
+    """Return the task that the proposal made before, if this is a repetition."""
+    key = proposal.client_task_id
+    if key is None:
+        return _same_source(sheet, proposal)
+    found = sheet.book.find(TASKS, Where(also=key, limit=1))
+    if found and not _is_of(found[0], proposal):
+        raise KeyReused(
+            f"client_task_id: {found[0].task_id} has it, which says something else.",
+            remedy="Use a new client_task_id for another task.",
+        )
+    return found[0] if found else None
+
+
+def _same_source(sheet: Sheet, proposal: Proposal) -> Task | None:
+    if proposal.source_message is None:
+        return None
+    caller, source = sheet.book.caller, str(proposal.source_message)
+    key = caller.agent_key if caller else None
+    for task in sheet.book.find(TASKS, Where(is_open=True, about=source)):
+        if task.created_by_key == key and _is_of(task, proposal):
+            return task
+    return None
+
+
+def _is_of(task: Task, proposal: Proposal) -> bool:
+    return (task.title, task.description) == (proposal.title, proposal.description)
+
+
+def change(
+    sheet: Sheet,
+    task_id: str,
+    patch: Patch,
+    *,
+    approval: Approval | None = None,
+    epoch: int | None = None,
+) -> Task:
+    """Change a task, as who acts."""
+    task, worker = sheet.task(task_id), sheet.worker()
+    if patch.is_empty:
+        raise Malformed("status: nothing is to change.", remedy="Pass what is to become of it.")
+    tasks.check_change(task, patch, worker, is_admin=sheet.book.is_admin)
+    work, review = sheet.active(LeaseKind.WORK, task), sheet.active(LeaseKind.REVIEW, task)
+    tasks.check_merge(task, patch, _key(review), _key(work))
+    if worker is None:
+        return _changed_by_a_person(sheet, task, patch)
+    if tasks.need(task, patch) is Need.CLAIM:
+        return _claimed(sheet, task, patch, worker, approval)
+    lease = _admitted(sheet, task, patch, worker, epoch)
+    _spend(sheet, task, patch, worker, approval)
+    if patch.status is not None:
+        tasks.check_move(task, patch.status)
+    if lease is not None:
+        sheet.renew(lease)
+    return _kept(sheet, task, _with_key(tasks.changed(task, patch, now=sheet.book.now), worker),
+                 patch, lease)  # fmt: skip
+
+
+def _key(lease: Lease | None) -> str | None:
+    return lease.agent_key if lease else None
+
+
+def _with_key(task: Task, worker: Session) -> Task:
+    """Note the key of a worker that was only known by its label."""
+    if task.assignee is None or task.assignee.agent_key or not task.is_on(worker):
+        return task
+    return attrs.evolve(task, assignee=Assignee.of(worker))
+
+
+def _admitted(
+    sheet: Sheet, task: Task, patch: Patch, worker: Session, epoch: int | None
+) -> Lease | None:
+    """Return the lease under which the worker changes the task; None if it needs none."""
+    what = tasks.need(task, patch)
+    if what is Need.NOTHING:
+        return None
+    sheet.check_locks(task)
+    kind = LeaseKind.REVIEW if what is Need.REVIEW else LeaseKind.WORK
+    lease = sheet.active(kind, task)
+    if lease is None and what is Need.WORK and task.is_on(worker) and epoch is None:
+        return sheet.claim(kind, task, worker)  # it was put on the task by somebody
+    leases.check(lease, worker, kind=kind, about=task.task_id, epoch=epoch)
+    return lease
+
+
+def _spend(
+    sheet: Sheet, task: Task, patch: Patch, worker: Session, approval: Approval | None
+) -> None:
+    action = _ACTIONS.get(patch.status) if patch.status else None
+    if action is None and approval is None:
+        return
+    claims = patch.status is Status.ASSIGNED
+    payload = intents.change_payload(
+        task.task_id,
+        status=patch.status.value if patch.status else None,
+        assignee=worker.actor_label if claims else None,
+        assignee_agent_key=worker.agent_key if claims else None,
+        pr_url=patch.pr_url or None,
+    )
+    standing: approvals.Standing = board_records.standing(task)
+    kept_intents.spend(sheet.book, action or Action.TASK_UPDATE, payload, approval, task=standing)
+
+
+def _claimed(
+    sheet: Sheet, task: Task, patch: Patch, worker: Session, approval: Approval | None
+) -> Task:
+    sheet.check_locks(task)
+    before = sheet.active(LeaseKind.WORK, task)
+    lease = sheet.claim(LeaseKind.WORK, task, worker)
+    rest = attrs.evolve(patch, status=None, assignee=None)
+    if before is not None and before.session_id == worker.session_id:
+        if rest.is_empty:
+            return task
+        return _kept(sheet, task, tasks.changed(task, rest, now=sheet.book.now), rest, lease)
+    tasks.check_claim(task, worker, assignee_is_there=_is_there(sheet.book, task))
+    _spend(sheet, task, patch, worker, approval)
+    given = tasks.changed(
+        task, attrs.evolve(patch, assignee=Assignee.of(worker)), now=sheet.book.now
+    )
+    own_review = sheet.active(LeaseKind.REVIEW, task)
+    if own_review is not None and own_review.agent_key == worker.agent_key:
+        sheet.let_go(own_review, "works on it now")
+    return _kept(sheet, task, given, patch, lease, concerns=_key(before))
+
+
+def _is_there(book: Book, task: Task) -> bool:
+    """Whether the agent that is on a task has a session whose process may be there."""
+    return any(
+        one.agent_key == task.assignee_key and book.is_alive(one.process) is not False
+        for one in book.sessions()
+    )
+
+
+def _changed_by_a_person(sheet: Sheet, task: Task, patch: Patch) -> Task:
+    if patch.status is not None:
+        tasks.check_move(task, patch.status)
+    after = tasks.changed(task, patch, now=sheet.book.now)
+    work = sheet.active(LeaseKind.WORK, task)
+    is_moved_away = work is not None and after.assignee_key != work.agent_key
+    if work is not None and is_moved_away and after.status in tasks.WORKING:
+        sheet.let_go(work, "given to another")
+    return _kept(sheet, task, after, patch, None, concerns=_key(work))
+
+
+def _kept(
+    sheet: Sheet,
+    before: Task,
+    after: Task,
+    patch: Patch,
+    lease: Lease | None,
+    *,
+    concerns: str | None = None,
+) -> Task:
+    """Keep what became of a task, and end the leases of one on which nobody is any more."""
+    if after.status not in tasks.WORKING:
+        ended = sheet.end_leases(after, f"the task is {after.status.value}")
+        actor = sheet.book.caller.agent_key if sheet.book.caller else None
+        lost = [one.agent_key for one in ended if one.agent_key != actor]
+        concerns = concerns or (lost[0] if lost else None)
+    if tasks.is_review_decision(before, patch):
+        concerns = after.assignee_key
+    kind = _EVENTS.get(patch.status, EventType.UPDATED)
+    detail = patch.pr_url or None
+    sheet.note(after, kind, before=before.status, lease=lease, detail=detail)
+    sheet.put_task(before, after, concerns=concerns)
+    return after
