@@ -17,6 +17,7 @@ from letagents.domain.ids import RoomId
 from letagents.domain.messages import Latest
 from letagents.entrypoints.mcp.parameters import Parameter
 from letagents.entrypoints.mcp.tool import Tool
+from letagents.entrypoints.mcp.tools import unavailable
 from letagents.entrypoints.mcp.tools.catalogue import TOOLS
 from letagents.entrypoints.mcp.visit import Visit
 
@@ -25,17 +26,22 @@ MEGABYTES = "x" * 10_000_000
 GOOD: dict[str, object] = {
     "agent_session_id": None,
     "after_message_id": "msg_1",
+    "author": "Ada",
     "auto_join": True,
     "before_message_id": "msg_2",
+    "capture_id": "a capture",
     "client_message_id": "a key",
     "code": None,
     "conversation_id": "one",
+    "cursor": None,
     "cwd": "/",
     "display_name": "Sage",
     "force": True,
     "limit": 5,
+    "max_minutes": 5,
     "message_id": "msg_1",
     "name": "another room",
+    "outcome": "no_reply",
     "recover_lost_worker": False,
     "registration_key": "another key",
     "reply_to": "msg_1",
@@ -44,13 +50,20 @@ GOOD: dict[str, object] = {
     "room_id": "workshop",
     "runtime": "codex",
     "sender": "anybody",
+    "session_id": "a session",
     "session_kind": "worker",
     "session_mode": "current",
+    "shutdown_server": True,
+    "since": "2030-01-01",
     "status": "busy",
+    "stop_phrase": "stop",
+    "summary": "done",
     "text": "hi",
     "text_offset": 0,
     "thread_parent_id": "msg_1",
     "timeout": 1000,
+    "until": "2030-01-02",
+    "words": "hi",
     "worker_id": None,
 }
 """A value that goes through, for each name of a parameter; None where only a test can know one."""
@@ -151,7 +164,8 @@ def told_otherwise(bad: Bad) -> bool:
     """Whether a value is answered by a result that says no, as the tool's result declares it."""
     no_room_is_entered = ("resume_room_session", "start_device_auth", "poll_device_auth")
     asks_for_a_room = bad.tool.name in no_room_is_entered and bad.parameter.name == "room_id"
-    return asks_for_a_room and bad.kind.startswith("id-")
+    is_not_there = bad.tool in (*unavailable.CODEX, *unavailable.CAPTURE)
+    return (asks_for_a_room or is_not_there) and bad.kind.startswith("id-")
 
 
 BAD = [

@@ -28,10 +28,9 @@ from letagents.entrypoints.mcp.tools.catalogue import TOOLS
 from letagents.wire.bounds import size
 
 NOT_YET: set[str] = {
-    *("start_local_codex_session", "status_local_codex_session", "stop_local_codex_session"),
     *("get_room_memory", "remember_room_fact", "request_human_input", "get_human_requests"),
     *("get_room_guidelines", "add_wake_rule", "list_wake_rules", "cancel_wake_rule"),
-    *("post_reasoning", "begin_workspace_capture", "publish_workspace_capture"),
+    "post_reasoning",
     *("add_task", "get_board", "get_board_settings", "set_board_manager_mode"),
     *("assign_board_manager", "release_board_manager", "register_board_intent"),
     *("register_task_create_intent", "register_task_claim_intent"),
@@ -40,9 +39,6 @@ NOT_YET: set[str] = {
     *("publish_room_artifact", "claim_task", "update_task", "complete_task"),
     *("claim_task_review", "release_task_review", "release_task_lease", "handoff_task_lease"),
     *("submit_review_verdict", "claim_paths", "release_paths", "list_path_claims"),
-    *("search_messages", "set_reply_thread", "complete_room_turn", "initialize_repo"),
-    *("check_repo", "check_repo_visibility", "start_device_auth", "poll_device_auth"),
-    *("clear_saved_auth", "get_onboarding_status"),
 }
 """Tools that may be missing in this version. The list only gets shorter."""
 

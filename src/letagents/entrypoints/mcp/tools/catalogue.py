@@ -4,7 +4,15 @@ Who is offered which of them: domain/surfaces.py, where a new tool needs its lin
 """
 
 from letagents.entrypoints.mcp.tool import Tool
-from letagents.entrypoints.mcp.tools import messages, onboarding, repository, rooms, workers
+from letagents.entrypoints.mcp.tools import (
+    messages,
+    onboarding,
+    repository,
+    rooms,
+    search,
+    unavailable,
+    workers,
+)
 from letagents.entrypoints.mcp.visit import Visit
 
 TOOLS: tuple[Tool[Visit], ...] = (
@@ -12,6 +20,7 @@ TOOLS: tuple[Tool[Visit], ...] = (
     *rooms.JOINING,
     # 2 sessions of agents
     *workers.SESSIONS,
+    *unavailable.CODEX,
     # 3 where one is
     *rooms.INSPECTION,
     *repository.INSPECTION,
@@ -20,12 +29,15 @@ TOOLS: tuple[Tool[Visit], ...] = (
     # 6 status and reasoning
     *messages.STATUS,
     # 7 workspace capture
+    *unavailable.CAPTURE,
     # 8 tasks, then claimed paths
     # 9 setting a repository up
     *repository.SETTING_UP,
     # 10 messages, then search
     *messages.MESSAGES,
+    *search.SEARCH,
     # 11 and 12 a supervised turn
+    *unavailable.TURN,
     # 13 onboarding
     *onboarding.ONBOARDING,
     *workers.NAMING,
