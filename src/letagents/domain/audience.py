@@ -13,6 +13,7 @@ A48  What the room itself says is for those that it mentions by key, whatever el
 A49  What the board offers is unclear to each agent but the one whose act it tells of.
 A60  What a wake rule or a human's answer says is for the session that asked for it; if that is not
      there, for the agent that it mentions first; and for nobody else, whatever stands in it.
+A61  A change of the room's settings is unclear to every agent: each is shown it, none is called.
 """
 
 from collections.abc import Collection
@@ -45,6 +46,8 @@ WAKE = "wake_rule"
 """The source of what the room says because an agent asked to be woken."""
 ANSWER = "human_response"
 """The source of what a human being answered to an agent."""
+SETTINGS = "room_settings"
+"""The source of what the room says of a change of its settings."""
 SMALL_ROOM = 2
 """So many agents all hear a person who addresses nobody."""
 
@@ -81,6 +84,8 @@ def activation(
         return _told_by_the_room(message, listener, roster)
     if message.source in (WAKE, ANSWER):
         return _told_to_one(message, listener, roster)
+    if message.source == SETTINGS:
+        return UNADDRESSED if roster.stands_for_its_agent(listener) else IGNORED
     target = _target(message, roster)
     known = _known(message, listener, roster, target, participants)
     found = decide(message, listener, known, leases=leases)

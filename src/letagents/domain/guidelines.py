@@ -1,0 +1,97 @@
+"""What the people of a room wish from the agents in it.
+
+K30  Guidelines are at most 8,000 bytes; line ends are LF, and none is left at their end.
+K31  A room without guidelines of its own has those of its repository's room, and says whose.
+K32  Only a human being sets them; setting nothing gives up a room's own.
+"""
+
+import re
+from datetime import datetime
+
+import attrs
+
+from letagents.domain import git_rooms
+from letagents.domain.errors import LetAgentsError, Malformed
+from letagents.domain.ids import RoomId
+from letagents.domain.knowledge import Author, HumansOnly
+from letagents.domain.messages import checked_text
+from letagents.domain.sessions import Session
+
+MAX_BYTES = 8_000
+TOKEN_BUDGET = 2_000
+
+_LINE_ENDS = re.compile(r"\r\n?")
+_TRAILING = re.compile(r"[ \t]+$", re.MULTILINE)
+
+
+class GuidelinesTooLong(LetAgentsError):
+    """The guidelines hold too many bytes. Nothing was stored."""
+
+    code = "guidelines_too_long"
+
+
+@attrs.frozen
+class Guidelines:
+    """What a room has been told; no text means that it gave its own up."""
+
+    text: str | None
+    updated_by: Author
+    updated_at: datetime
+    version: int = 1
+
+
+@attrs.frozen
+class InForce:
+    """What counts in a room, and from which room it has it if it is not its own."""
+
+    guidelines: Guidelines | None = None
+    inherited_from: RoomId | None = None
+
+
+def normal(text: object) -> str | None:
+    """Return guidelines as they are kept; None for blank ones.
+
+    Raises:
+        Malformed: they hold what no text may hold.
+        GuidelinesTooLong: they are too long.
+    """
+    if not isinstance(text, str):
+        raise Malformed("guidelines: this is not a text.", remedy="Pass them as a string.")
+    plain = _TRAILING.sub("", _LINE_ENDS.sub("\n", text)).strip("\n")
+    if not plain.strip():
+        return None
+    checked_text(plain, "guidelines")
+    if (size := len(plain.encode())) > MAX_BYTES:
+        raise GuidelinesTooLong(
+            f"guidelines: {size:,} bytes are too many.",
+            remedy=f"Keep to {MAX_BYTES:,} bytes; put the rest in a file of the repository and "
+            "name it.",
+        )
+    return plain
+
+
+def set_by(
+    by: Session | None, text: object, before: Guidelines | None, now: datetime
+) -> Guidelines:
+    """Return the guidelines that `by` sets; those before, if nothing changes.
+
+    Raises:
+        HumansOnly: no human being acts.
+        Malformed, GuidelinesTooLong: as `normal`.
+    """
+    author = Author.of(by)
+    if not author.is_human:
+        raise HumansOnly(
+            "Only a human being can set a room's guidelines.",
+            remedy="Ask your user: `letagents guidelines ROOM --set FILE`.",
+        )
+    plain = normal(text)
+    if before is not None and before.text == plain:
+        return before
+    return Guidelines(plain, author, now, (before.version if before else 0) + 1)
+
+
+def heir_of(room_id: RoomId) -> RoomId | None:
+    """Return the room from which `room_id` has what it has not itself: that of its repository."""
+    ref = git_rooms.ref_of(str(room_id))
+    return RoomId(ref.repository) if ref is not None else None
