@@ -251,13 +251,8 @@ def check(
         LeaseHeld: it is another's.
     """
     if lease is None or not lease.is_active:
-        raise _missing(kind, about)
-    if epoch is not None and epoch != lease.epoch:
-        raise LeaseFenceStale(
-            f"Your {kind.value} lease of {about} had epoch {epoch}, and it has moved on: "
-            f"{who_holds(lease)}.",
-            remedy=_look(about),
-        )
+        raise missing(kind, about)
+    check_epoch(lease, epoch)
     check_reference(lease, lease_id)
     if lease.session_id != by.session_id:
         raise held(lease)
@@ -277,6 +272,20 @@ def check_reference(lease: Lease, lease_id: str | None) -> None:
         )
 
 
+def check_epoch(lease: Lease, epoch: int | None) -> None:
+    """Refuse a call that was made under another epoch than that of `lease`.
+
+    Raises:
+        LeaseFenceStale: it was.
+    """
+    if epoch is not None and epoch != lease.epoch:
+        raise LeaseFenceStale(
+            f"The {lease.kind.value} lease of {lease.about} had epoch {epoch}, and has moved on: "
+            f"{who_holds(lease)}.",
+            remedy=f"Write nothing more for {lease.about} unless get_board shows that it is yours.",
+        )
+
+
 def held(lease: Lease) -> LeaseHeld:
     """Return the refusal of who wants what `lease` holds."""
     return LeaseHeld(
@@ -292,16 +301,13 @@ def who_holds(lease: Lease) -> str:
     return f"{lease.actor_label} {does[lease.kind]} it ({lease.lease_id}, epoch {lease.epoch})"
 
 
-def _missing(kind: LeaseKind, about: str) -> LeaseMissing:
+def missing(kind: LeaseKind, about: str) -> LeaseMissing:
+    """Return the refusal of who needs a lease where there is none."""
     call = "claim_task_review" if kind is LeaseKind.REVIEW else "claim_task"
     return LeaseMissing(
         f"There is no active {kind.value} lease of {about}.",
         remedy=f"Call {call}(task_id={about!r}) first.",
     )
-
-
-def _look(about: str) -> str:
-    return f"Write nothing more for {about}. Call get_board to see how it stands."
 
 
 def passes(

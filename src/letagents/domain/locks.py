@@ -12,6 +12,7 @@ from datetime import datetime
 import attrs
 
 from letagents.domain.errors import LetAgentsError, Retry
+from letagents.domain.ids import quoted
 
 
 class LockReason(enum.Enum):
@@ -58,6 +59,26 @@ class Locked(LetAgentsError):
 
     code = "coordination_active_lock"
     retry = Retry.LATER
+
+
+class UnknownLock(LetAgentsError):
+    """There is no such lock."""
+
+    code = "unknown_lock"
+
+
+def cleared(lock: Lock | None, lock_id: str, by: str, *, now: datetime) -> Lock:
+    """Return `lock` after `by` cleared it; one that was cleared stays as it is.
+
+    Raises:
+        UnknownLock: there is none.
+    """
+    if lock is None:
+        raise UnknownLock(
+            f"lock_id: this room has no lock {quoted(lock_id)}.",
+            remedy="get_board shows the locks of each task as active_locks.",
+        )
+    return attrs.evolve(lock, cleared_by=by, cleared_at=now) if lock.is_active else lock
 
 
 def check(locks: Iterable[Lock]) -> None:

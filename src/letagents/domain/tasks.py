@@ -362,8 +362,14 @@ def need(task: Task, patch: Patch) -> Need:
         return Need.REVIEW
     if patch.status is Status.ASSIGNED:
         return Need.CLAIM
-    works = patch.status in WORKING or patch.pr_url is not None or patch.artifacts is not None
+    works = moves_on(task, patch) or patch.pr_url is not None or patch.artifacts is not None
     return Need.WORK if works else Need.NOTHING
+
+
+def moves_on(task: Task, patch: Patch) -> bool:
+    """Whether the work itself goes on, or ends without a review: the worker's own moves (T3)."""
+    finishes = task.status is Status.IN_PROGRESS and patch.status is Status.DONE
+    return finishes or patch.status in WORKING
 
 
 def is_review_decision(task: Task, patch: Patch) -> bool:
@@ -412,7 +418,7 @@ def _check_ownership(task: Task, patch: Patch, by: Session) -> None:
             "Agents cannot reassign a task after claim.",
             remedy=f"Call handoff_task_lease(task_id={task.task_id!r}) to give it to another.",
         )
-    elif patch.status in WORKING and not task.is_on(by):
+    elif patch.status is not None and moves_on(task, patch) and not task.is_on(by):
         who = f", who is {task.assignee.label}" if task.assignee else "; nobody is on it"
         raise NotYours(
             f"Only the assigned agent can move this task to {patch.status.value}{who}.",

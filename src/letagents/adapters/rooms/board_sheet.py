@@ -9,16 +9,17 @@ from datetime import timedelta
 import attrs
 
 from letagents.adapters.rooms import board_records, kept_wakes
-from letagents.adapters.rooms.board_records import EVENTS, LEASES, TASKS
+from letagents.adapters.rooms.board_records import EVENTS, LEASES, LOCKS, TASKS
 from letagents.adapters.rooms.book import SYSTEM, Book
 from letagents.domain import leases, locks
 from letagents.domain.audience import OFFER
 from letagents.domain.board import TaskView
 from letagents.domain.events import Decision, Event, EventType
 from letagents.domain.leases import Lease, LeaseKind, LeaseStatus
+from letagents.domain.locks import Lock
 from letagents.domain.names import primary_label
 from letagents.domain.sessions import Session, SessionKind
-from letagents.domain.tasks import Status, Task, WorkerRequired
+from letagents.domain.tasks import Assignee, Status, Task, WorkerRequired
 
 OWNER = "the room's owner"
 """Who acts where nobody shows a session."""
@@ -100,6 +101,19 @@ class Sheet:
         """Keep a lease."""
         self.book.put(LEASES[lease.kind], lease)
 
+    def put_lock(self, lock: Lock) -> None:
+        """Keep a lock, and tell of it."""
+        self.book.put(LOCKS, lock)
+        what = "locked" if lock.is_active else "unlocked"
+        why = f": {shown(lock.message)}" if lock.message and lock.is_active else ""
+        if lock.task_id is not None:
+            kind = EventType.LOCKED if lock.is_active else EventType.UNLOCKED
+            self.note(self.task(lock.task_id), kind, reason=lock.message, detail=lock.lock_id)
+        self.book.say(
+            f"[task] {lock.task_id or 'the board'} {what} by {primary_label(self.actor)}{why}",
+            key=f"{lock.lock_id}:{what}",
+        )
+
     def renew(self, lease: Lease) -> None:
         """Note that its holder has acted."""
         self.put_lease(leases.renewed(lease, now=self.book.now, tick=self.book.tick))
@@ -110,6 +124,12 @@ class Sheet:
         self.put_lease(over)
         return over
 
+    def end_own_review(self, task: Task, worker: Session) -> None:
+        """End the review of who works on the task from now on."""
+        review = self.active(LeaseKind.REVIEW, task)
+        if review is not None and review.agent_key == worker.agent_key:
+            self.let_go(review, "works on it now")
+
     def put_task(self, before: Task | None, after: Task, *, concerns: str | None = None) -> None:
         """Keep a task; where it moved, say so, and let those know who wait for it.
 
@@ -119,18 +139,14 @@ class Sheet:
         if before is not None and before.status is not after.status:
             came_from, to = before.status.value, after.status.value
             kept_wakes.task_moved(self.book, after.task_id, came_from, to)
-        moved = before is None or before.status is not after.status
-        if moved or before != after and before.assignee != after.assignee:
+        if before is None or _standing(before) != _standing(after):
             key = f"task:{after.task_id}:{after.revision}"
             self.say(after, self._told(before, after), key=key, concerns=concerns)
 
     def end_leases(self, task: Task, reason: str) -> list[Lease]:
         """End the leases of a task on which nobody is any more."""
-        ended = []
-        for kind in LEASES:
-            if (lease := self.active(kind, task)) is not None:
-                ended.append(self.let_go(lease, reason))
-        return ended
+        found = [self.active(kind, task) for kind in LEASES]
+        return [self.let_go(lease, reason) for lease in found if lease is not None]
 
     def note(
         self,
@@ -169,7 +185,7 @@ class Sheet:
         mention = f" @agent:{concerns}" if concerns else ""
         caller = self.book.caller
         self.book.say(
-            f"[task] {task.task_id} {what}: {_shown(task.title)}{mention}",
+            f"[task] {task.task_id} {what}: {shown(task.title)}{mention}",
             key=key,
             source=OFFER if task.status in OFFERED and not concerns else SYSTEM,
             session_id=caller.session_id if caller else None,
@@ -185,14 +201,18 @@ class Sheet:
         return f"{after.status.value}, given to {whom} by {by}"
 
 
+def _standing(task: Task) -> tuple[Status, Assignee | None]:
+    return task.status, task.assignee
+
+
 def _evidence(book: Book, lease: Lease | None) -> leases.Evidence:
     if lease is None or lease.status is not LeaseStatus.ACTIVE:
         return leases.Evidence(ended=True)
     return board_records.evidence(book, lease)
 
 
-def _shown(title: str) -> str:
-    """Return so much of a title as the room says; it mentions nobody."""
+def shown(title: str) -> str:
+    """Return so much of a text of somebody's as the room says; it mentions nobody."""
     cut = title if len(title) <= TITLE_SHOWN else f"{title[:TITLE_SHOWN].rstrip()}…"
     return " ".join(cut.replace("@", "@ ").split())
 

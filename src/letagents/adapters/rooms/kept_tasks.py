@@ -171,9 +171,10 @@ def _admitted(
 ) -> Lease | None:
     """Return the lease under which the worker changes the task; None if it needs none."""
     what = tasks.need(task, patch)
-    if what is Need.NOTHING:
+    if what is Need.NOTHING and epoch is None:
         return None
-    sheet.check_locks(task)
+    if what is not Need.NOTHING:
+        sheet.check_locks(task)
     kind = LeaseKind.REVIEW if what is Need.REVIEW else LeaseKind.WORK
     lease = sheet.active(kind, task)
     if lease is None and what is Need.WORK and task.is_on(worker) and epoch is None:
@@ -216,9 +217,7 @@ def _claimed(
     given = tasks.changed(
         task, attrs.evolve(patch, assignee=Assignee.of(worker)), now=sheet.book.now
     )
-    own_review = sheet.active(LeaseKind.REVIEW, task)
-    if own_review is not None and own_review.agent_key == worker.agent_key:
-        sheet.let_go(own_review, "works on it now")
+    sheet.end_own_review(task, worker)
     return _kept(sheet, task, given, patch, lease, concerns=_key(before))
 
 

@@ -1,0 +1,229 @@
+"""Leases let go, handed over, and passed on to who comes back; reviews and what comes of them."""
+
+from letagents.adapters.rooms import board_records, kept_intents
+from letagents.adapters.rooms.board_records import LEASES, VERDICTS
+from letagents.adapters.rooms.board_sheet import Sheet
+from letagents.adapters.rooms.book import Book, Where
+from letagents.domain import intents, leases, targets, tasks, verdicts
+from letagents.domain.board import Handoff, LeaseMoved, Release, ReviewAssign, ReviewClaim, Target
+from letagents.domain.events import Decision, EventType
+from letagents.domain.intents import Action, Approval
+from letagents.domain.leases import Lease, LeaseKind
+from letagents.domain.sessions import Session
+from letagents.domain.tasks import AdminRequired, Assignee, Task, WrongStatus
+from letagents.domain.verdicts import Record, ReviewLeaseRequired, Verdict
+
+
+def lease_action(
+    sheet: Sheet, task_id: str, action: Release | Handoff, approval: Approval | None
+) -> LeaseMoved:
+    """Let the work lease of a task go, or hand it over."""
+    task, worker = sheet.task(task_id), sheet.worker()
+    lease = _referred(sheet, LeaseKind.WORK, task, action)
+    is_holder = worker is not None and worker.session_id == lease.session_id
+    if isinstance(action, Handoff):
+        return _handed(sheet, task, lease, action, approval, is_holder=is_holder)
+    _check_admin(sheet, is_holder, "lets another's lease go")
+    after = tasks.given_back(task, now=sheet.book.now)
+    over = sheet.let_go(lease, action.reason)
+    sheet.note(after, EventType.RELEASED, before=task.status, lease=over, reason=action.reason)
+    if after is not task:
+        sheet.put_task(task, after, concerns=None if is_holder else lease.agent_key)
+    return LeaseMoved(view=sheet.view(after), ended=over)
+
+
+def _referred(sheet: Sheet, kind: LeaseKind, task: Task, action: Release | Handoff) -> Lease:
+    """Return the active lease that a call means. Raises as `leases.check`, but for LeaseHeld."""
+    lease = sheet.active(kind, task)
+    if lease is None:
+        raise leases.missing(kind, task.task_id)
+    leases.check_reference(lease, action.lease_id)
+    leases.check_epoch(lease, action.epoch)
+    return lease
+
+
+def _check_admin(sheet: Sheet, is_holder: bool, what: str) -> None:
+    if not is_holder and not sheet.book.is_admin:
+        raise AdminRequired(
+            f"Only the holder or an admin of the room {what}.",
+            remedy="Ask the holder, or the person in charge.",
+        )
+
+
+def _handed(
+    sheet: Sheet,
+    task: Task,
+    lease: Lease,
+    action: Handoff,
+    approval: Approval | None,
+    *,
+    is_holder: bool,
+) -> LeaseMoved:
+    book = sheet.book
+    if task.status not in tasks.WORKING:
+        raise WrongStatus(
+            f"{task.task_id} is {task.status.value}; only work under way is handed over.",
+            remedy=f"Call release_task_lease(task_id={task.task_id!r}) instead.",
+        )
+    sheet.check_locks(task)
+    to = _target(book, action.target)
+    if not book.is_admin or is_holder:
+        _spend(sheet, task, action, approval, always=not is_holder)
+    over = sheet.let_go(lease, action.reason)
+    number = book.next_number(LEASES[lease.kind])
+    new = leases.handed(lease, to, number=number, now=book.now, tick=book.tick)
+    sheet.put_lease(new)
+    sheet.end_own_review(task, to)
+    after = tasks.given_to(task, to, now=book.now)
+    sheet.note(after, EventType.HANDED_OVER, before=task.status, lease=new, reason=action.reason,
+               detail=f"to {to.actor_label}")  # fmt: skip
+    sheet.put_task(task, after, concerns=to.agent_key)
+    return LeaseMoved(view=sheet.view(after), ended=over, lease=new)
+
+
+def _spend(
+    sheet: Sheet, task: Task, action: Handoff, approval: Approval | None, *, always: bool
+) -> None:
+    target = action.target
+    payload = intents.lease_payload(
+        task.task_id,
+        "handoff",
+        lease_id=action.lease_id,
+        target_actor_key=target.agent_key,
+        target_agent_session_id=target.session_id,
+    )
+    standing = board_records.standing(task)
+    kept_intents.spend(
+        sheet.book, Action.TASK_OVERRIDE, payload, approval, task=standing, always=always
+    )
+
+
+def _target(book: Book, target: Target) -> Session:
+    return targets.resolved(target, book.sessions(), lambda one: book.is_alive(one.process))
+
+
+# --- reviews --------------------------------------------------------------------------------------
+
+
+def review_action(
+    sheet: Sheet, task_id: str, action: ReviewClaim | ReviewAssign | Release
+) -> LeaseMoved:
+    """Take the review of a task, give it to another, or let it go."""
+    if isinstance(action, ReviewClaim):
+        return _claimed(sheet, task_id, sheet.sole_worker(), action.reason)
+    if isinstance(action, Release):
+        return _released(sheet, sheet.task(task_id), action)
+    if not sheet.book.is_admin:
+        raise AdminRequired(
+            "Only an admin of the room assigns a review.", remedy="Call claim_task_review."
+        )
+    tasks.check_reviewable(sheet.task(task_id))
+    return _claimed(sheet, task_id, _target(sheet.book, action.target), action.reason)
+
+
+def _claimed(sheet: Sheet, task_id: str, by: Session, reason: str | None) -> LeaseMoved:
+    task = sheet.task(task_id)
+    work = sheet.active(LeaseKind.WORK, task)
+    tasks.check_review(task, by, work.agent_key if work else None)
+    before = sheet.active(LeaseKind.REVIEW, task)
+    lease = sheet.claim(LeaseKind.REVIEW, task, by)
+    if before is None or before.lease_id != lease.lease_id:
+        sheet.note(task, EventType.REVIEW_CLAIMED, lease=lease, reason=reason)
+    return LeaseMoved(view=sheet.view(task), lease=lease)
+
+
+def _released(sheet: Sheet, task: Task, action: Release) -> LeaseMoved:
+    lease = _referred(sheet, LeaseKind.REVIEW, task, action)
+    worker = sheet.worker()
+    is_holder = worker is not None and worker.session_id == lease.session_id
+    _check_admin(sheet, is_holder, "lets another's review go")
+    over = sheet.let_go(lease, action.reason)
+    sheet.note(task, EventType.REVIEW_RELEASED, lease=over, reason=action.reason)
+    return LeaseMoved(view=sheet.view(task), ended=over)
+
+
+def verdict(sheet: Sheet, task_id: str, said: Verdict) -> Record:
+    """Keep what the reviewer of a task says of it."""
+    by, task = sheet.sole_worker(), sheet.task(task_id)
+    if (made := _said_before(sheet.book, task, by, said)) is not None:
+        return verdicts.repeated(made, said)
+    tasks.check_reviewable(task)
+    lease = sheet.active(LeaseKind.REVIEW, task)
+    if lease is None or lease.session_id != by.session_id:
+        whose = f": {leases.who_holds(lease)}" if lease else ""
+        raise ReviewLeaseRequired(
+            f"You do not hold the review of {task.task_id}{whose}.",
+            remedy=f"Call claim_task_review(task_id={task.task_id!r}) first.",
+        )
+    return _noted(sheet, task, by, said, lease)
+
+
+def _said_before(book: Book, task: Task, by: Session, said: Verdict) -> Record | None:
+    found = book.find(VERDICTS, Where(about=task.task_id, also=said.key))
+    return next((one for one in found if one.by_key == by.agent_key), None)
+
+
+def _noted(sheet: Sheet, task: Task, by: Session, said: Verdict, lease: Lease) -> Record:
+    record = Record(
+        number=sheet.book.next_number(VERDICTS),
+        task_id=task.task_id,
+        verdict=said,
+        by=by.actor_label,
+        by_key=by.agent_key,
+        lease_id=lease.lease_id,
+        epoch=lease.epoch,
+        at=sheet.book.now,
+    )
+    sheet.renew(lease)
+    sheet.book.put(VERDICTS, record)
+    what = f"{said.kind.value} of {said.head_sha[:12]}"
+    sheet.note(task, EventType.REVIEW_DECIDED, lease=lease, reason=said.body or None, detail=what)
+    key = f"board:{record.record_id}"
+    sheet.say(task, f"review: {what} by {by.display_name}", key=key, concerns=task.assignee_key)
+    return record
+
+
+# --- coming back ----------------------------------------------------------------------------------
+
+
+def resumed(book: Book, session: Session) -> list[Lease]:
+    """Return the leases that are a session's own."""
+    where = Where(is_open=True, by=str(session.session_id))
+    return [lease for kind in LEASES.values() for lease in book.find(kind, where)]
+
+
+def adopted(sheet: Sheet, session: Session) -> list[Lease]:
+    """Pass to a session that has just arrived what earlier ones of it left (L10 to L12)."""
+    open_ones = [
+        lease
+        for kind in LEASES.values()
+        for lease in sheet.book.find(kind, Where(is_open=True))
+        if lease.session_id != session.session_id and _passes(sheet.book, lease, session)
+    ]
+    return [_passed(sheet, lease, session) for lease in open_ones]
+
+
+def _passes(book: Book, lease: Lease, session: Session) -> bool:
+    holder = book.session(lease.session_id)
+    if holder is None:
+        return False
+    elsewhere = any(one.agent_key == lease.agent_key for one in book.sessions())
+    return leases.passes(
+        lease,
+        holder,
+        session,
+        alive=book.is_alive(holder.process),
+        holder_is_elsewhere=elsewhere,
+    )
+
+
+def _passed(sheet: Sheet, lease: Lease, session: Session) -> Lease:
+    new = leases.passed(lease, session, now=sheet.book.now, tick=sheet.book.tick)
+    sheet.put_lease(new)
+    task = sheet.task(lease.about)
+    if lease.kind is LeaseKind.WORK and task.assignee_key == lease.agent_key:
+        task = tasks.changed(task, tasks.Patch(assignee=Assignee.of(session)), now=sheet.book.now)
+        sheet.book.put(board_records.TASKS, task)
+    detail = f"from {lease.actor_label}"
+    sheet.note(task, EventType.ADOPTED, lease=new, decision=Decision.RECORD, detail=detail)
+    return new
