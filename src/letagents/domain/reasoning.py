@@ -1,0 +1,160 @@
+"""What an agent lets others see of its reasoning: a trace, replaced as it goes on.
+
+K60  A line of a trace has single blanks and at most 280 characters; what is longer is cut, and a
+     blank one is none.
+K61  A trace without a summary has the first of goal, next action, checking, hypothesis and blocker
+     as its summary; one with none of them is refused.
+K62  Confidence lies between 0 and 1, in hundredths.
+K63  An agent has one open trace in a room: what it posts goes on with it, or opens one.
+K64  Only its own agent goes on with a trace or closes it, and a closed one is never gone on with.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import attrs
+
+from letagents.domain.errors import LetAgentsError, Malformed
+from letagents.domain.ids import quoted
+from letagents.domain.messages import checked_text
+from letagents.domain.names import collapse
+from letagents.domain.sessions import Session
+
+LINE = 280
+STATUSES = ("idle", "working", "reviewing", "blocked")
+_STANDS_IN = ("goal", "next_action", "checking", "hypothesis", "blocker")
+
+
+class UnknownReasoning(LetAgentsError):
+    """The room has no such trace."""
+
+    code = "unknown_reasoning_session"
+
+
+class ForeignReasoning(LetAgentsError):
+    """The trace is another agent's."""
+
+    code = "foreign_reasoning_session"
+
+
+@attrs.frozen(kw_only=True)
+class Trace:
+    """What is shown of an agent's reasoning at one moment."""
+
+    summary: str
+    goal: str | None = None
+    checking: str | None = None
+    hypothesis: str | None = None
+    blocker: str | None = None
+    next_action: str | None = None
+    milestone: str | None = None
+    confidence: float | None = None
+    status: str | None = None
+
+
+def trace(fields: Mapping[str, object]) -> Trace:
+    """Return the trace that a caller's fields describe.
+
+    Raises:
+        Malformed: nothing is said in it, or a field is not what it should be.
+    """
+    names = ("summary", *_STANDS_IN, "milestone")
+    lines = {name: _line(fields.get(name), name) for name in names}
+    summary = lines.pop("summary")
+    if summary is None:
+        summary = next((lines[name] for name in _STANDS_IN if lines[name]), None)
+    if summary is None:
+        raise Malformed("summary is required", remedy="Pass one line on what you are thinking.")
+    return Trace(
+        summary=summary,
+        **lines,
+        confidence=_confidence(fields.get("confidence")),
+        status=_status(fields.get("status")),
+    )
+
+
+def _line(value: object, field: str) -> str | None:
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    return collapse(checked_text(value, field))[:LINE].rstrip()
+
+
+def _confidence(value: object) -> float | None:
+    if value is None:
+        return None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not 0 <= float(str(value)) <= 1:
+        raise Malformed(
+            f"confidence: {quoted(value)} is not between 0 and 1.", remedy="Pass such a number."
+        )
+    return round(float(str(value)), 2)
+
+
+def _status(value: object) -> str | None:
+    text = collapse(value).lower() if isinstance(value, str) else value
+    if text is None or text == "":
+        return None
+    if text not in STATUSES:
+        raise Malformed(
+            f"status: {quoted(value)} is not a status.",
+            remedy=f"Pass one of: {', '.join(STATUSES)}.",
+        )
+    return str(text)
+
+
+@attrs.frozen(kw_only=True)
+class Reasoning:
+    """One trace with its latest state."""
+
+    reasoning_id: str
+    number: int
+    agent_key: str
+    actor_label: str
+    latest: Trace
+    created_at: datetime
+    updated_at: datetime
+    closed_at: datetime | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Update:
+    """One state that a trace had."""
+
+    update_id: str
+    number: int
+    reasoning_id: str
+    actor_label: str
+    trace: Trace
+    created_at: datetime
+
+
+def opened(said: Trace, *, reasoning_id: str, number: int, by: Session, now: datetime) -> Reasoning:
+    """Return a new trace of `by`."""
+    return Reasoning(
+        reasoning_id=reasoning_id,
+        number=number,
+        agent_key=by.agent_key,
+        actor_label=by.actor_label,
+        latest=said,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def gone_on(before: Reasoning, said: Trace, *, by: Session, now: datetime) -> Reasoning:
+    """Return `before` with a newer state."""
+    return attrs.evolve(before, latest=said, actor_label=by.actor_label, updated_at=now)
+
+
+def closed(before: Reasoning, *, by: Session | None, now: datetime) -> Reasoning:
+    """Return `before`, closed; one that is closed stays as it is.
+
+    Raises:
+        ForeignReasoning: it is another agent's.
+    """
+    if by is not None and by.agent_key != before.agent_key:
+        raise ForeignReasoning(
+            f"{before.reasoning_id} is a trace of {before.actor_label}.",
+            remedy="Close your own alone.",
+        )
+    return before if before.closed_at else attrs.evolve(before, closed_at=now, updated_at=now)

@@ -1,0 +1,52 @@
+"""What the application needs to let an agent's reasoning be seen.
+
+K65  What was posted is kept, with every state before it, for any store opened on the same place.
+K66  Of two posts at once by one agent that has no open trace, the second goes on with the first's.
+"""
+
+from typing import Protocol
+
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import RoomId
+from letagents.domain.reasoning import Reasoning, Trace, Update
+
+
+class Reasonings(Protocol):
+    """The traces of rooms."""
+
+    async def post(self, room_id: RoomId, said: Trace, fence: Fence) -> tuple[Reasoning, Update]:
+        """Go on with the open trace of who acts, or open one."""
+        ...
+
+    async def traces(
+        self,
+        room_id: RoomId,
+        *,
+        is_open: bool | None = True,
+        agent_key: str | None = None,
+        limit: int = 50,
+        viewer: Fence | None = None,
+    ) -> tuple[Reasoning, ...]:
+        """Return traces, the newest first; None for open and closed ones."""
+        ...
+
+    async def updates(
+        self, room_id: RoomId, reasoning_id: str, *, limit: int = 100, viewer: Fence | None = None
+    ) -> tuple[Update, ...]:
+        """Return the states that a trace had, the newest first.
+
+        Raises:
+            UnknownReasoning: there is no such one.
+        """
+        ...
+
+    async def close(
+        self, room_id: RoomId, reasoning_id: str, fence: Fence | None = None
+    ) -> Reasoning:
+        """Close a trace.
+
+        Raises:
+            UnknownReasoning: there is no such one.
+            ForeignReasoning: it is another agent's.
+        """
+        ...
