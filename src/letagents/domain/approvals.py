@@ -1,14 +1,11 @@
 """The life of an intent: asked for, approved or denied, used once or overtaken.
 
 P12  An intent is pending for a day and, once approved, good for thirty minutes; then it expired.
-P13  An approval is used once: an intent goes from approved to used and never back.
-P14  It lets exactly its action with exactly its payload through, nothing like it.
-P15  It is used by the worker that proposed: with the token of the approval, or without one from
-     the session that proposed. Nobody else can use it, not even with the token.
 P16  An approval is void once its task was changed after it; a pending intent once its task has
      moved past or away from what was asked; both once the manager mode was changed.
 P17  The same payload by the same proposer again is the same intent, as long as it is open.
 P18  A decision stands: the same decision again changes nothing, and the other one is refused.
+P20  Of workers, only the live manager of the board decides; of others, only an admin of the room.
 """
 
 import enum
@@ -18,25 +15,12 @@ from typing import Final
 
 import attrs
 
-from letagents.domain import fencing
-from letagents.domain.denials import (
-    IntentActionMismatch,
-    IntentExpired,
-    IntentManagerChanged,
-    IntentNotApproved,
-    IntentNotFound,
-    IntentPayloadMismatch,
-    IntentPending,
-    IntentRequired,
-    IntentTaskChanged,
-    IntentTokenInvalid,
-    IntentWorkerMismatch,
-    IntentWorkerUnverified,
-    TooManyIntents,
-)
+from letagents.domain import governance
+from letagents.domain.denials import IntentNotFound, NotTheManager, TooManyIntents
+from letagents.domain.governance import Manager
 from letagents.domain.ids import SessionId, quoted
-from letagents.domain.intents import Action, ApprovalToken, Payload, asking
-from letagents.domain.sessions import Session
+from letagents.domain.intents import Action, Payload
+from letagents.domain.sessions import Session, SessionKind
 
 PENDING_TERM = timedelta(hours=24)
 APPROVAL_TERM = timedelta(minutes=30)
@@ -250,6 +234,20 @@ def used(intent: Intent, now: datetime, *, task_id: str | None = None) -> Intent
     )
 
 
+def check_decider(by: Session | None, manager: Manager | None, *, is_admin: bool) -> None:
+    """Allow deciding: to the live manager among workers, and else to an admin (P20).
+
+    `manager` is the assignment that holds, if its session has not ended.
+
+    Raises:
+        NotTheManager, AdminRequired: it is not theirs to decide.
+    """
+    if by is None or by.kind is not SessionKind.WORKER:
+        governance.check_admin(is_admin=is_admin, what="decide board intents")
+    elif manager is None or manager.session_id != by.session_id:
+        raise NotTheManager(manager.actor_label if manager else None)
+
+
 def to_decide(intent: Intent | None, intent_id: str, *, approving: bool) -> Intent | None:
     """Return `intent`, as it stands, if it can be decided; None if it was decided so (P16).
 
@@ -265,119 +263,4 @@ def to_decide(intent: Intent | None, intent_id: str, *, approving: bool) -> Inte
     raise IntentNotFound(
         f"Pending board intent not found: {quoted(intent_id)[1:-1]} cannot be decided, {was}.",
         remedy="list_board_intents(status='pending') shows those that can.",
-    )
-
-
-def spent(
-    intent: Intent,
-    action: Action,
-    payload: Payload,
-    *,
-    by: Session,
-    token: ApprovalToken | None,
-    now: datetime,
-    standing: Standing | None,
-) -> Intent:
-    """Return the intent after `by` used its approval for `payload`.
-
-    Raises:
-        IntentActionMismatch, IntentExpired, IntentNotApproved, IntentTaskChanged,
-        IntentManagerChanged, IntentTokenInvalid, IntentWorkerMismatch, IntentWorkerUnverified,
-        IntentPayloadMismatch: it does not let that through.
-    """
-    again = asking(action, payload)
-    if intent.action is not action:
-        raise IntentActionMismatch(
-            f"{intent.intent_id} is for {intent.action.value}, not for {action.value}.",
-            remedy=f"Ask for this: {again}.",
-        )
-    _check_good(as_it_stands(intent, now, standing), intent, again)
-    _check_whose(intent, by, token, again)
-    if intent.payload != dict(payload):
-        raise _other_payload(intent, payload, again)
-    return used(intent, now)
-
-
-def _check_good(now_is: Intent, was: Intent, again: str) -> None:
-    """Let only what is approved pass."""
-    name, status = was.intent_id, now_is.status
-    if status is IntentStatus.APPROVED:
-        return
-    if status is IntentStatus.EXPIRED:
-        what = f"The approval of {name} has expired" if was.token_digest else f"{name} has expired"
-        raise IntentExpired(f"{what}.", remedy=f"Ask again: {again}.")
-    if now_is.voided is Voided.MODE_CHANGED:
-        raise IntentManagerChanged(
-            f"{name} is void: the manager mode was changed since.", remedy=f"Ask again: {again}."
-        )
-    if status is IntentStatus.SUPERSEDED:
-        raise IntentTaskChanged(
-            f"{name} is void: {was.task_id} was changed since.",
-            remedy=f"Look with get_board() whether it is still to be done, then {again}.",
-        )
-    if status is IntentStatus.PENDING:
-        raise IntentPending(
-            f"{name} is pending, not approved.",
-            remedy="Wait with wait_for_messages: the room tells you of the decision.",
-        )
-    raise IntentNotApproved(
-        f"{name} is {status.value}, not approved.", remedy=f"Ask again if it is needed: {again}."
-    )
-
-
-def _check_whose(intent: Intent, by: Session, token: ApprovalToken | None, again: str) -> None:
-    if token is not None and not _is_token_of(token, intent):
-        raise IntentTokenInvalid(
-            f"board_approval_token: this is not the token of {intent.intent_id}.",
-            remedy="The session that proposed it leaves the token out and passes board_intent_id "
-            "alone.",
-        )
-    proposer = intent.proposer
-    if proposer is None and token is None:
-        raise IntentWorkerUnverified(
-            f"{intent.intent_id} was not proposed by a worker.",
-            remedy=f"Pass its board_approval_token, or ask yourself: {again}.",
-        )
-    if proposer is not None and not _is_proposer(proposer, by, has_token=token is not None):
-        raise IntentWorkerMismatch(
-            f"{intent.intent_id} was proposed by {proposer.agent_key} in another session or by "
-            "another worker.",
-            remedy=f"Ask yourself: {again}.",
-        )
-
-
-def _is_token_of(token: ApprovalToken, intent: Intent) -> bool:
-    return intent.token_digest is not None and fencing.matches(token, intent.token_digest)
-
-
-def _is_proposer(proposer: Proposer, by: Session, *, has_token: bool) -> bool:
-    same_session = proposer.session_id == by.session_id
-    return proposer.agent_key == by.agent_key and (has_token or same_session)
-
-
-def _other_payload(intent: Intent, payload: Payload, again: str) -> IntentPayloadMismatch:
-    names = sorted({*intent.payload, *payload})
-    differing = [name for name in names if intent.payload.get(name) != payload.get(name)]
-    return IntentPayloadMismatch(
-        f"{intent.intent_id} was approved with another {', '.join(differing)}.",
-        remedy=f"Call with exactly what was approved (list_board_intents shows it), or {again}.",
-    )
-
-
-def required(action: Action, payload: Payload, own: Intent | None) -> IntentRequired:
-    """Return the error for a call without an approval; `own` is the caller's intent for it."""
-    happened = f"This room wants a {action.value} approved by its Board Manager or owner first."
-    if own is None:
-        return IntentRequired(
-            happened,
-            remedy=f"Call {asking(action, payload)}, wait for the room's message that it is "
-            "approved, then make this call again with its board_intent_id.",
-        )
-    if own.status is IntentStatus.APPROVED:
-        again = f"{own.intent_id} is approved: make this call again with board_intent_id="
-        return IntentRequired(happened, remedy=f"{again}{own.intent_id!r}.")
-    return IntentRequired(
-        happened,
-        remedy=f"{own.intent_id} asks for it and is pending: wait_for_messages tells you of the "
-        "decision.",
     )

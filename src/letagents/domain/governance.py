@@ -20,15 +20,15 @@ import attrs
 from letagents.domain.errors import LetAgentsError, Malformed
 from letagents.domain.ids import SessionId, quoted
 from letagents.domain.sessions import Session, SessionKind
+from letagents.domain.tasks import AdminRequired
 from letagents.domain.ticks import Tick, elapsed
 
 SILENCE = timedelta(minutes=5)
 """So long a manager may be silent. (Source: hosted-api 6.)"""
-REASON_LIMIT = 2_000
 
 FAILOVER = "letagents:manager_failover"
 ESCALATION = "letagents:intent_escalation"
-OWNER = "owner"
+OWNER = "the room's owner"
 """Who acts where no session does."""
 
 
@@ -64,12 +64,6 @@ class RuntimeSource(enum.Enum):
     UNKNOWN = "unknown"
 
 
-class AdminRequired(LetAgentsError):
-    """Only an admin of the room may do that."""
-
-    code = "admin_required"
-
-
 class NoSuchSession(LetAgentsError):
     """The session that should manage the board is no live worker's of this room."""
 
@@ -82,6 +76,7 @@ class BoardSettings:
 
     manager_mode: ManagerMode = ManagerMode.MANAGER_OPTIONAL
     manager_failover: Failover = Failover.AUTO
+    revision: int = 0
     updated_by: str | None = None
     created_at: datetime | None = None
     updated_at: datetime | None = None
@@ -119,6 +114,54 @@ class Manager:
     def is_active(self) -> bool:
         """Whether the assignment holds."""
         return self.status is ManagerStatus.ACTIVE
+
+
+def changed(
+    settings: BoardSettings,
+    *,
+    mode: ManagerMode | None,
+    failover: Failover | None,
+    by: str,
+    now: datetime,
+) -> BoardSettings:
+    """Return the settings after somebody changed what is given; the same if that is nothing."""
+    after = attrs.evolve(
+        settings,
+        manager_mode=mode or settings.manager_mode,
+        manager_failover=failover or settings.manager_failover,
+    )
+    if after == settings and settings.created_at is not None:
+        return settings
+    return attrs.evolve(
+        after,
+        revision=settings.revision + 1,
+        updated_by=by,
+        created_at=settings.created_at or now,
+        updated_at=now,
+    )
+
+
+def assign(
+    number: int,
+    session: Session,
+    *,
+    runtime_source: RuntimeSource,
+    by: str,
+    now: datetime,
+    tick: Tick,
+) -> Manager:
+    """Return the assignment of a worker."""
+    return Manager(
+        number=number,
+        session_id=session.session_id,
+        agent_key=session.agent_key,
+        actor_label=session.actor_label,
+        runtime_source=runtime_source,
+        assigned_by=by,
+        assigned=tick,
+        created_at=now,
+        updated_at=now,
+    )
 
 
 @attrs.frozen
@@ -220,21 +263,6 @@ def candidate(session: Session | None, session_id: SessionId) -> Session:
             remedy="Pass the agent_session_id that the worker got from register_agent_session.",
         )
     return session
-
-
-def checked_reason(reason: str | None) -> str | None:
-    """Return a reason without blanks at its ends; None if nothing is left.
-
-    Raises:
-        Malformed: it is too long.
-    """
-    text = (reason or "").strip()
-    if len(text) > REASON_LIMIT:
-        raise Malformed(
-            f"reason: {len(text):,} characters are too long.",
-            remedy=f"Pass a reason of at most {REASON_LIMIT:,} characters.",
-        )
-    return text or None
 
 
 def checked_session(value: object) -> SessionId:

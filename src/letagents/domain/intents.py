@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from letagents.domain import fencing, texts
+from letagents.domain import fencing, names, tasks, texts
 from letagents.domain.errors import Malformed
-from letagents.domain.ids import Token, quoted
+from letagents.domain.ids import MessageId, Token, quoted
+from letagents.domain.tasks import Status
 
 Payload = Mapping[str, str | None]
 """What exactly is asked for."""
@@ -54,6 +55,14 @@ _CHANGE = ("task_id", "status", "assignee", "assignee_agent_key", "pr_url")
 _LEASE = ("task_id", "action", "lease_id", "target_actor_key", "target_agent_session_id")
 _LIMITS = {"title": 300, "description": 16_384, "pr_url": 2_048}
 _LIMIT = 500
+_LEASE_ACTIONS = ("release", "handoff")
+_STATUSES: Mapping[Action, tuple[str, ...]] = {
+    Action.TASK_CLAIM: ("assigned",),
+    Action.TASK_CLOSE: ("merged", "done", "cancelled"),
+    Action.TASK_OVERRIDE: ("accepted",),
+    Action.TASK_UPDATE: tuple(status.value for status in Status),
+}
+"""Which statuses each action can ask for."""
 
 
 def create_payload(
@@ -102,12 +111,14 @@ def checked_payload(action: Action, given: Mapping[str, object]) -> dict[str, st
             f"payload.{quoted(unknown[0])[1:-1]}: a {action.value} has no such field.",
             remedy=f"Pass these and no others: {', '.join(fields)}.",
         )
-    payload = {name: _text(name, given.get(name)) for name in fields}
+    payload = {name: _read(name, given.get(name)) for name in fields}
     if payload[fields[0]] is None:
         raise Malformed(
             f"payload.{fields[0]}: {action.value} payload must include a {fields[0]}.",
             remedy=f"Pass payload.{fields[0]} as a text with something in it.",
         )
+    if fields is not _CREATE:
+        _check_asks_for_something(action, payload)
     return payload
 
 
@@ -117,8 +128,30 @@ def _fields(action: Action, given: Mapping[str, object]) -> tuple[str, ...]:
     return _LEASE if action is Action.TASK_OVERRIDE and "action" in given else _CHANGE
 
 
-def _text(name: str, value: object) -> str | None:
-    return texts.optional(value, f"payload.{name}", _LIMITS.get(name, _LIMIT))
+def _read(name: str, value: object) -> str | None:
+    text = texts.optional(value, f"payload.{name}", _LIMITS.get(name, _LIMIT))
+    if text is not None and name == "task_id":
+        return tasks.task_id_of(text, "payload.task_id")
+    if text is not None and name == "source_message_id":
+        return str(MessageId.parse(text, "payload.source_message_id"))
+    return text
+
+
+def _check_asks_for_something(action: Action, payload: Payload) -> None:
+    """Refuse what could never be approved for a call that there is."""
+    field = "action" if "action" in payload else "status"
+    able = _LEASE_ACTIONS if field == "action" else _STATUSES[action]
+    asked = payload[field]
+    if asked not in able and not (action is Action.TASK_UPDATE and asked is None):
+        raise Malformed(
+            f"payload.{field}: a {action.value} cannot ask for {quoted(asked)}.",
+            remedy=f"Pass one of: {', '.join(able)}.",
+        )
+    if asked == "handoff" and payload["target_actor_key"] is None:
+        raise Malformed(
+            "payload.target_actor_key: target_actor_key is required for handoff.",
+            remedy="Pass the agent_key of the worker that is to have the task.",
+        )
 
 
 _ESCAPED = re.compile(r'["\\\x00-\x1f\ud800-\udfff]')
@@ -142,7 +175,44 @@ def _escape(character: str) -> str:
     return _SHORT.get(character) or f"\\u{ord(character):04x}"
 
 
-_LEASE_CALL = ("task_id", "action", "lease_id", "target_actor_key", "target_agent_session_id")
+TITLE_SHOWN = 80
+
+
+def words(action: Action, payload: Payload) -> str:
+    """Return in words what is asked for: `claim task_3`."""
+    task_id, status = payload.get("task_id"), payload.get("status")
+    if action is Action.TASK_CREATE:
+        return f"create the task “{cut(payload['title'] or '')}”"
+    if payload.get("action") == "handoff":
+        return f"hand {task_id} over to {payload['target_actor_key']}"
+    if payload.get("action") == "release":
+        return f"release the lease of {task_id}"
+    if action is Action.TASK_CLAIM:
+        return f"claim {task_id}"
+    return f"set {task_id} to {status}" if status else f"change {task_id}"
+
+
+def cut(text: str, limit: int = TITLE_SHOWN) -> str:
+    """Return a text as one line that is short enough for a message, and mentions nobody."""
+    line = names.collapse(text.replace("@", "@ "))
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def using(action: Action, payload: Payload, intent_id: str) -> str:
+    """Return the call that uses the approval of this."""
+    approved = {**payload, "board_intent_id": intent_id}
+    if action is Action.TASK_CREATE:
+        return f"add_task({_shown(approved, (*_CREATE, 'board_intent_id'))})"
+    if action is Action.TASK_CLAIM:
+        return f"claim_task({_shown(approved, ('task_id', 'board_intent_id'))})"
+    if "action" not in payload:
+        return (
+            f"update_task({_shown(approved, ('task_id', 'status', 'pr_url', 'board_intent_id'))})"
+        )
+    tool = "handoff_task_lease" if payload["action"] == "handoff" else "release_task_lease"
+    return f"{tool}({_shown(approved, ('task_id', *_LEASE[2:], 'board_intent_id'))})"
+
+
 _NAMED = {"target_actor_key": "target_agent_key"}
 
 
@@ -155,7 +225,7 @@ def asking(action: Action, payload: Payload) -> str:
     if action is Action.TASK_CLOSE:
         return f"register_task_close_intent({_shown(payload, ('task_id', 'status', 'pr_url'))})"
     if "action" in payload:
-        return f"register_task_lease_action_intent({_shown(payload, _LEASE_CALL)})"
+        return f"register_task_lease_action_intent({_shown(payload, _LEASE)})"
     given = {name: payload[name] for name in ("task_id", "status")}
     return f"register_board_intent(action_type={action.value!r}, payload={given})"
 

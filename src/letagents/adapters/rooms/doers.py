@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from letagents.adapters.rooms import kept_wakes
+from letagents.adapters.rooms import kept_decisions, kept_escalation, kept_managers, kept_wakes
 from letagents.adapters.rooms.book import Book
 
 Doer = Callable[[Book, str], None]
@@ -10,4 +10,6 @@ Doer = Callable[[Book, str], None]
 
 DOERS: Mapping[str, Doer] = {
     kept_wakes.DUE: kept_wakes.due,
+    kept_decisions.ESCALATION_DUE: kept_escalation.escalate,
+    kept_managers.WATCH_DUE: kept_managers.watch,
 }

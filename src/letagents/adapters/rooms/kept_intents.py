@@ -1,7 +1,7 @@
 """What a room keeps of approvals, and the one place where an approval is used."""
 
 from letagents.adapters.rooms.book import Book, Kind, Where
-from letagents.domain import approvals, denials, governance, intents
+from letagents.domain import approvals, denials, governance, intents, spending
 from letagents.domain.approvals import Intent, Standing
 from letagents.domain.governance import BoardSettings, Evidence, Manager, ManagerMode
 from letagents.domain.intents import Action, Approval, Payload
@@ -74,19 +74,19 @@ def spend(
 
     Raises:
         IntentRequired: an approval is needed, and none was shown.
-        IntentNotFound, ManagerModeOff, and as `approvals.spent`: what was shown does not let it.
+        IntentNotFound, ManagerModeOff, and as `spending.spent`: what was shown does not let it.
     """
     caller = book.caller
     if caller is None or caller.kind is not SessionKind.WORKER:
         return
     if approval is None or approval == Approval():
         if always or needs_intent(book):
-            raise approvals.required(action, payload, _own(book, action, payload))
+            raise spending.required(action, payload, _own(book, action, payload))
         return
     if not always and settings(book).manager_mode is ManagerMode.OFF:
         raise denials.ManagerModeOff
     intent = _shown(book, approval, intents.asking(action, payload))
-    used = approvals.spent(
+    used = spending.spent(
         intent, action, payload, by=caller, token=approval.token, now=book.now, standing=task
     )
     book.put(INTENTS, used)

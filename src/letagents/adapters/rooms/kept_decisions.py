@@ -1,0 +1,153 @@
+"""The intents of a room within one transaction: how they stand, and what they become."""
+
+from datetime import timedelta
+
+from letagents.adapters.rooms import board_records, dues, kept_notices, kept_tasks
+from letagents.adapters.rooms.board_records import TASKS
+from letagents.adapters.rooms.board_sheet import Sheet
+from letagents.adapters.rooms.book import Book, Where
+from letagents.adapters.rooms.kept_intents import INTENTS
+from letagents.domain import approvals, governance
+from letagents.domain.approvals import OPEN_LIMIT, Intent, IntentStatus, Standing, Voided
+from letagents.domain.events import Decision
+from letagents.domain.ids import MessageId
+from letagents.domain.intents import Action, ApprovalToken, Payload, digest
+from letagents.domain.sessions import Session
+from letagents.domain.tasks import Proposal, Task
+from letagents.ports.governance import Decided
+
+ESCALATION_DUE = "board_intent_escalation"
+"""What the room is asked to do when an intent has waited."""
+PATIENCE = timedelta(minutes=10)
+
+_OPEN = Where(is_open=True, limit=OPEN_LIMIT)
+
+
+def actor(book: Book) -> str:
+    """Return who acts, by name."""
+    return book.caller.actor_label if book.caller else governance.OWNER
+
+
+def task_standing(book: Book, task_id: str | None) -> Standing | None:
+    """Return how that task stands; None if there is none."""
+    task = book.get(TASKS, task_id) if task_id else None
+    return board_records.standing(task) if task else None
+
+
+def as_it_stands(book: Book, intent: Intent) -> Intent:
+    """Return what has become of an intent by time and by its task."""
+    return approvals.as_it_stands(intent, book.now, task_standing(book, intent.task_id))
+
+
+def is_unsettled(book: Book) -> bool:
+    """Whether something has become of an open intent that is not kept yet."""
+    return any(as_it_stands(book, one) != one for one in book.find(INTENTS, _OPEN))
+
+
+def settled(book: Book) -> list[Intent]:
+    """Keep what has become of open intents; return those that are still open."""
+    before = book.find(INTENTS, _OPEN)
+    after = [as_it_stands(book, one) for one in before]
+    for was, now_is in zip(before, after, strict=True):
+        if was != now_is:
+            book.put(INTENTS, now_is)
+            dues.forget(book, ESCALATION_DUE, now_is.intent_id)
+    return [one for one in after if one.status.is_open]
+
+
+def waiting(book: Book) -> list[Intent]:
+    """Return the intents that wait for a decision, oldest first."""
+    opened = [as_it_stands(book, one) for one in book.find(INTENTS, _OPEN)]
+    return [one for one in opened if one.status is IntentStatus.PENDING]
+
+
+def void_all(book: Book) -> int:
+    """Make all open intents void; return how many there were."""
+    opened = settled(book)
+    for intent in opened:
+        book.put(INTENTS, approvals.superseded(intent, Voided.MODE_CHANGED, book.now))
+        dues.forget(book, ESCALATION_DUE, intent.intent_id)
+    return len(opened)
+
+
+def proposed(
+    book: Book,
+    action: Action,
+    payload: Payload,
+    by: Session | None,
+    standing: Standing | None,
+    opened: list[Intent],
+) -> Intent:
+    """Keep a new intent, beside those that are open; return it."""
+    key = by.agent_key if by else None
+    own = [one for one in opened if one.proposer and one.proposer.agent_key == key]
+    approvals.check_room_for_more(len(opened), len(own))
+    intent = approvals.propose(
+        book.next_number(INTENTS), action, payload, by=by, standing=standing, now=book.now
+    )
+    book.put(INTENTS, intent)
+    dues.ask(book, ESCALATION_DUE, intent.intent_id, book.now + PATIENCE)
+    return intent
+
+
+def approved(book: Book, intent: Intent, *, reason: str | None) -> Decided:
+    """Keep a pending intent as approved; return it with what came of that."""
+    creates = intent.action is Action.TASK_CREATE
+    task = created(book, intent) if creates else None
+    token = None if creates else ApprovalToken(book.ids.token().value)
+    after = approvals.approve(
+        intent,
+        by=actor(book),
+        reason=reason,
+        token_digest=digest(token) if token else None,
+        standing=task_standing(book, intent.task_id),
+        now=book.now,
+    )
+    if task is not None:
+        after = approvals.used(after, book.now, task_id=task.task_id)
+    _decided(book, after)
+    return Decided(after, kept_notices.decided(book, after), token, task)
+
+
+def denied(book: Book, intent: Intent, *, reason: str | None) -> Decided:
+    """Keep a pending intent as denied; return it."""
+    after = approvals.deny(intent, by=actor(book), reason=reason, now=book.now)
+    _decided(book, after)
+    return Decided(after, kept_notices.decided(book, after))
+
+
+def _decided(book: Book, intent: Intent) -> None:
+    book.put(INTENTS, intent)
+    dues.forget(book, ESCALATION_DUE, intent.intent_id)
+
+
+def again(book: Book, intent: Intent | None) -> Decided:
+    """Return what was decided before."""
+    assert intent is not None  # noqa: S101  # what was decided is there
+    return Decided(intent, kept_notices.decided(book, intent), task=_task_of(book, intent))
+
+
+def created(book: Book, intent: Intent, *, accepted: bool = False) -> Task:
+    """Create the task that an intent asks for. Refuses before anything is put or said."""
+    payload, proposer = intent.payload, intent.proposer
+    source = payload["source_message_id"]
+    proposal = Proposal(
+        title=payload["title"],
+        description=payload["description"],
+        source_message=MessageId.parse(source) if source else None,
+    )
+    sheet = Sheet(book, timedelta())  # no lease is looked at
+    kept_tasks.check_admission(sheet, proposal)
+    return kept_tasks.put(
+        sheet,
+        proposal,
+        created_by=proposer.actor_label if proposer else actor(book),
+        created_by_key=proposer.agent_key if proposer else None,
+        accept=accepted,
+        decision=Decision.RECORD,
+    )
+
+
+def _task_of(book: Book, intent: Intent) -> Task | None:
+    creates = intent.action is Action.TASK_CREATE and intent.task_id is not None
+    return book.get(TASKS, intent.task_id or "") if creates else None

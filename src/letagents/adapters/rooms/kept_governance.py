@@ -1,0 +1,237 @@
+"""Who decides about the board of a room that is kept in books, and what they decide."""
+
+import attrs
+
+from letagents.adapters.rooms import dues, kept_decisions, kept_intents, kept_managers, kept_notices
+from letagents.adapters.rooms.book import Book, Keeping, Where
+from letagents.adapters.rooms.kept_intents import INTENTS, MANAGERS, SETTINGS
+from letagents.domain import approvals, denials, governance, tasks
+from letagents.domain.approvals import OPEN_LIMIT, Intent, IntentStatus, Standing
+from letagents.domain.fencing import Fence
+from letagents.domain.governance import (
+    BoardSettings,
+    Failover,
+    Manager,
+    ManagerMode,
+    RuntimeSource,
+)
+from letagents.domain.ids import RoomId, SessionId, quoted
+from letagents.domain.intents import Action, Payload, checked_payload
+from letagents.domain.sessions import Session, SessionKind
+from letagents.domain.tasks import UnknownTask
+from letagents.ports.governance import Decided, Governed, Intents, Proposed
+
+
+@attrs.frozen
+class KeptGovernance:
+    """The governance of rooms that are kept in books."""
+
+    _rooms: Keeping
+
+    async def governed(self, room_id: RoomId, viewer: Fence | None = None) -> Governed:
+        """Return how the board is governed."""
+
+        def governed(book: Book) -> Governed:
+            return Governed(
+                kept_intents.settings(book),
+                kept_managers.live(book),
+                len(kept_decisions.waiting(book)),
+            )
+
+        return await self._rooms.look(room_id, governed, viewer)
+
+    async def set_mode(
+        self,
+        room_id: RoomId,
+        mode: ManagerMode | None = None,
+        failover: Failover | None = None,
+        *,
+        fence: Fence | None = None,
+    ) -> BoardSettings:
+        """Change what is given; another mode makes all open intents void."""
+
+        def change(book: Book) -> BoardSettings:
+            _check_admin(book, "change how its board is governed")
+            before = kept_intents.settings(book)
+            after = governance.changed(
+                before, mode=mode, failover=failover, by=kept_decisions.actor(book), now=book.now
+            )
+            if after == before:
+                return before
+            book.put(SETTINGS, after)
+            kept_managers.look_soon(book)
+            if after.manager_mode is not before.manager_mode:
+                kept_notices.mode_changed(book, before, after, kept_decisions.void_all(book))
+            return after
+
+        return await self._rooms.change(room_id, change, fence)
+
+    async def assign_manager(
+        self,
+        room_id: RoomId,
+        session_id: SessionId,
+        runtime_source: RuntimeSource = RuntimeSource.UNKNOWN,
+        *,
+        fence: Fence | None = None,
+    ) -> Manager:
+        """Let that worker manage the board, in place of who does now."""
+
+        def assign(book: Book) -> Manager:
+            _check_admin(book, "assign its Board Manager")
+            session = governance.candidate(book.session(session_id), session_id)
+            before = kept_intents.manager(book)
+            if before is not None and before.session_id == session_id:
+                return before
+            after = kept_managers.assign(
+                book, session, runtime_source, by=kept_decisions.actor(book), before=before
+            )
+            kept_notices.assigned(book, after, kept_decisions.waiting(book))
+            return after
+
+        return await self._rooms.change(room_id, assign, fence)
+
+    async def release_manager(
+        self, room_id: RoomId, reason: str | None = None, *, fence: Fence | None = None
+    ) -> Manager | None:
+        """End the assignment."""
+
+        def release(book: Book) -> Manager | None:
+            _check_admin(book, "release its Board Manager")
+            before = kept_intents.manager(book)
+            if before is None:
+                return None
+            why = tasks.reason_of(reason)
+            who = kept_decisions.actor(book)
+            after = governance.release(before, by=who, reason=why, now=book.now)
+            book.put(MANAGERS, after)
+            dues.forget(book, kept_managers.WATCH_DUE, before.manager_id)
+            kept_notices.released(book, after)
+            return after
+
+        return await self._rooms.change(room_id, release, fence)
+
+    async def propose(
+        self, room_id: RoomId, action: Action, payload: Payload, *, fence: Fence | None = None
+    ) -> Proposed:
+        """Ask for an approval, or return what was asked already."""
+
+        def propose(book: Book) -> Proposed:
+            given = checked_payload(action, payload)
+            standing = _checked_standing(book, given.get("task_id"))
+            opened, by = kept_decisions.settled(book), _worker(book)
+            found = approvals.repeated(opened, action, given, by)
+            intent = found or kept_decisions.proposed(book, action, given, by, standing, opened)
+            is_needed = _is_needed(book, action, given)
+            manager = kept_managers.live(book)
+            notice = kept_notices.asked(book, intent, manager, is_needed=is_needed)
+            return Proposed(intent, is_needed, notice)
+
+        return await self._rooms.change(room_id, propose, fence)
+
+    async def intents(
+        self,
+        room_id: RoomId,
+        status: IntentStatus | None = None,
+        *,
+        after: str | None = None,
+        limit: int = OPEN_LIMIT,
+        viewer: Fence | None = None,
+    ) -> Intents:
+        """Return the intents of that status; what has become of some by time is kept first."""
+        if await self._rooms.look(room_id, kept_decisions.is_unsettled, viewer):
+            await self._rooms.change(room_id, kept_decisions.settled, viewer)
+        most = max(1, min(limit, OPEN_LIMIT))
+
+        def listed(book: Book) -> Intents:
+            where = Where(
+                state=status.value if status else None,
+                after=_number(book, after),
+                limit=most + 1,
+            )
+            found = book.find(INTENTS, where)
+            return Intents(tuple(found[:most]), more=len(found) > most)
+
+        return await self._rooms.look(room_id, listed, viewer)
+
+    async def approve(
+        self,
+        room_id: RoomId,
+        intent_id: str,
+        reason: str | None = None,
+        *,
+        fence: Fence | None = None,
+    ) -> Decided:
+        """Approve it: a new task is created, for all else a token is made."""
+
+        def approve(book: Book) -> Decided:
+            why, intent = tasks.reason_of(reason), _to_decide(book, intent_id)
+            pending = approvals.to_decide(intent, intent_id, approving=True)
+            if pending is None:
+                return kept_decisions.again(book, intent)
+            return kept_decisions.approved(book, pending, reason=why)
+
+        return await self._rooms.change(room_id, approve, fence)
+
+    async def deny(
+        self,
+        room_id: RoomId,
+        intent_id: str,
+        reason: str | None = None,
+        *,
+        fence: Fence | None = None,
+    ) -> Decided:
+        """Deny it."""
+
+        def deny(book: Book) -> Decided:
+            why, intent = tasks.reason_of(reason), _to_decide(book, intent_id)
+            pending = approvals.to_decide(intent, intent_id, approving=False)
+            if pending is None:
+                return kept_decisions.again(book, intent)
+            return kept_decisions.denied(book, pending, reason=why)
+
+        return await self._rooms.change(room_id, deny, fence)
+
+
+# --- who ----------------------------------------------------------------------------------------
+
+
+def _worker(book: Book) -> Session | None:
+    caller = book.caller
+    return caller if caller and caller.kind is SessionKind.WORKER else None
+
+
+def _check_admin(book: Book, what: str) -> None:
+    governance.check_admin(is_admin=book.is_admin, what=what)
+
+
+def _is_needed(book: Book, action: Action, payload: Payload) -> bool:
+    """Whether a call with that payload needs an approval now."""
+    if action is Action.TASK_UPDATE or payload.get("action") == "release":
+        return False
+    return payload.get("action") == "handoff" or kept_intents.needs_intent(book)
+
+
+def _checked_standing(book: Book, task_id: str | None) -> Standing | None:
+    standing = kept_decisions.task_standing(book, task_id)
+    if task_id is not None and standing is None:
+        raise UnknownTask(task_id)
+    return standing
+
+
+def _number(book: Book, intent_id: str | None) -> int | None:
+    if intent_id is None:
+        return None
+    intent = book.get(INTENTS, intent_id)
+    if intent is None:
+        raise denials.IntentNotFound(
+            f"after: there is no intent {quoted(intent_id)} in this room.",
+            remedy="Pass the intent_id of an earlier result of this room, or leave it out.",
+        )
+    return intent.number
+
+
+def _to_decide(book: Book, intent_id: str) -> Intent | None:
+    """Return the intent as it stands, if the caller may decide about intents."""
+    approvals.check_decider(book.caller, kept_managers.live(book), is_admin=book.is_admin)
+    intent = book.get(INTENTS, intent_id)
+    return kept_decisions.as_it_stands(book, intent) if intent else None
