@@ -27,9 +27,9 @@ from letagents.domain.search import Query, Term, author_key
 from letagents.domain.words import readable
 
 MODULE = "fts5"
-BATCH = 500
+BATCH = 200
 """So many messages are indexed in one transaction at most."""
-ENOUGH = 200_000
+ENOUGH = 100_000
 """So many characters are enough for one transaction: posts wait meanwhile."""
 SPAN = 512
 """So many messages have their earliest and latest moment kept together."""
