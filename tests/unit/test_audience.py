@@ -374,7 +374,7 @@ def test_a_message_wakes_one_session_of_an_agent_at_most_and_never_its_speaker(
 
 
 def by_the_room(text: str, source: str, act_of: Listener | None = None) -> Spoken:
-    return Spoken(9, "letagents", text, source, session_id=act_of and act_of.session_id)
+    return Spoken(9, "letagents", text, source, session_id=act_of.session_id if act_of else None)
 
 
 @pytest.mark.rule("A48")

@@ -5,12 +5,15 @@ from datetime import timedelta
 
 from letagents.domain.activation import AGENT, Quoted, Spoken
 from letagents.domain.audience import PERSON, SMALL_ROOM, activation
+from letagents.domain.follow_ups import Holder, is_follow_up
 from letagents.domain.messages import Message, Quote
 from letagents.domain.roster import Listener, Roster
 from letagents.domain.sessions import Session
 
 LOOKED_BACK = 50
 """So many messages before a person's are looked at for whom that person talks with."""
+OWNERS = 50
+"""So many work leases are looked at for whose work a follow-up means."""
 _RECENT = timedelta(minutes=30)
 
 
@@ -36,6 +39,11 @@ def wants_history(messages: Sequence[Message], roster: Roster) -> bool:
     return len(roster.agent_keys) > SMALL_ROOM and any(_is_open(one) for one in messages)
 
 
+def wants_owners(messages: Sequence[Message]) -> bool:
+    """Whether it matters for `messages` who works on the tasks of the room."""
+    return any(is_follow_up(one.text) for one in messages)
+
+
 def labelled(
     messages: Sequence[Message],
     viewer: Listener,
@@ -43,11 +51,13 @@ def labelled(
     *,
     participants: Collection[int],
     before: Sequence[Message] = (),
+    owners: Collection[Holder] = (),
 ) -> tuple[Message, ...]:
     """Return `messages` with whether each is for `viewer`.
 
-    `participants` are the roots of the threads in which the viewer's agent took part, and `before`
-    what was said just before them, where `wants_history`.
+    `participants` are the roots of the threads in which the viewer's agent took part, `before` what
+    was said just before them, where `wants_history`, and `owners` hold the work leases, where
+    `wants_owners`.
     """
     told = [*before, *messages]
 
@@ -55,7 +65,14 @@ def labelled(
         partner = _partner(told, at, roster) if _is_open(told[at]) else None
         spoken = _spoken(told[at])
         return told[at].heard(
-            activation(spoken, viewer, roster, participants=participants, recent_partner=partner)
+            activation(
+                spoken,
+                viewer,
+                roster,
+                participants=participants,
+                leases=owners,
+                recent_partner=partner,
+            )
         )
 
     return tuple(heard(at) for at in range(len(before), len(told)))

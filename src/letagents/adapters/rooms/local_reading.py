@@ -6,15 +6,19 @@ from collections.abc import Sequence
 from sqlalchemy import bindparam, select, union
 
 from letagents.adapters.rooms import hearing, local_rows, local_seats
+from letagents.adapters.rooms.board_records import WORK_LEASES
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.sql.database import Row, Unit
-from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS
+from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS, THINGS
 from letagents.domain import messages, rooms
 from letagents.domain.fencing import Fence
+from letagents.domain.follow_ups import Holder
 from letagents.domain.ids import MessageId, RoomId, SessionId
+from letagents.domain.leases import Lease
 from letagents.domain.messages import After, Before, Message, Page, Window
 from letagents.domain.roster import Listener, Roster
 from letagents.domain.sessions import SessionKind
+from letagents.wire import kept
 
 _LAST = select(ROOMS.c.last_number).where(ROOMS.c.room_id == bindparam("room_id"))
 
@@ -62,6 +66,17 @@ _MY_THREADS = union(
     _MINE_IN_SIGHT.where(_SAID.c.number == _SEEN.c.thread_root),
 )
 """The roots of the threads, among those of a page, in which an agent said something or began."""
+
+_WORK = (
+    select(THINGS.c.value)
+    .where(
+        THINGS.c.room_id == bindparam("room_id"),
+        THINGS.c.kind == WORK_LEASES.name,
+        THINGS.c.is_open,
+    )
+    .order_by(THINGS.c.number)
+    .limit(hearing.OWNERS)
+)
 
 
 def read(store: LocalStore, room_id: RoomId, window: Window, viewer: Fence | None) -> Page:
@@ -134,7 +149,13 @@ def _labelled(
     if hearing.wants_history(page, roster):
         looked_back = Before(page[0].id, hearing.LOOKED_BACK)
         before = _page(unit, room_id, looked_back, last).messages
-    return hearing.labelled(page, viewer, roster, participants=threads, before=before)
+    owners: Sequence[Holder] = ()
+    if hearing.wants_owners(page):
+        work = unit.rows(_WORK, room_id=str(room_id))
+        owners = [kept.read(value, Lease).holder for (value,) in work]
+    return hearing.labelled(
+        page, viewer, roster, participants=threads, before=before, owners=owners
+    )
 
 
 @functools.lru_cache(maxsize=32)

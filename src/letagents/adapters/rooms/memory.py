@@ -7,8 +7,9 @@ from typing import TypeVar
 
 import attrs
 
-from letagents.adapters.rooms import dues, hearing
+from letagents.adapters.rooms import dues, hearing, resuming
 from letagents.adapters.rooms.bells import Bells
+from letagents.adapters.rooms.board_records import WORK_LEASES
 from letagents.adapters.rooms.book import (
     SPEAKER,
     Admins,
@@ -20,6 +21,7 @@ from letagents.adapters.rooms.memory_book import MemoryBook, Things
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.domain import fencing, messages, rooms, search, sessions
 from letagents.domain.fencing import Fence
+from letagents.domain.follow_ups import Holder
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import (
     After,
@@ -154,7 +156,13 @@ class _Kept:
             roster,
             participants=self._threads_with(viewer.agent_key),
             before=self.said[max(0, first - hearing.LOOKED_BACK) : first],
+            owners=self._owners() if hearing.wants_owners(page) else (),
         )
+
+    def _owners(self) -> list[Holder]:
+        found = self.things.get(WORK_LEASES.name, {}).values()
+        held = sorted(filter(WORK_LEASES.is_open, found), key=WORK_LEASES.number)
+        return [lease.holder for lease in held[: hearing.OWNERS]]
 
     def _threads_with(self, agent_key: str) -> frozenset[int]:
         return frozenset(one.thread_root.number for one in self.said if one.agent_key == agent_key)
@@ -209,7 +217,13 @@ class MemoryRooms:
         if seat is not before and arrival.ends_earlier_sessions:
             kept.end_others(seat.session, now)
         self._bells.ring(room_id)
-        return seat.connection(arrival.token)
+        connection = seat.connection(arrival.token)
+        if not sessions.may_resume(arrival, before):
+            return connection
+        book = self._book(room_id, connection.fence)
+        left = resuming.resumed(book, seat.session)
+        book.keep()
+        return attrs.evolve(connection, resumed=left)
 
     async def disconnect(self, room_id: RoomId, fence: Fence) -> Session:
         """End the session."""
