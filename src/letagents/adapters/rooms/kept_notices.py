@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from letagents.adapters.rooms.book import Book
-from letagents.domain import intents
+from letagents.domain import intents, names
 from letagents.domain.approvals import Intent, IntentStatus
+from letagents.domain.audience import SETTINGS
 from letagents.domain.governance import BoardSettings, Manager
 from letagents.domain.ids import SessionId
 from letagents.domain.messages import Message
@@ -46,7 +47,7 @@ def decided(book: Book, intent: Intent) -> Notice:
     session = book.session(proposer.session_id)
     verb = "denied" if intent.status is IntentStatus.DENIED else "approved"
     said = book.say(
-        f"[approval] {intent.intent_id} {verb} by {intent.decision_by}"
+        f"[approval] {intent.intent_id} {verb} by {_name(intent.decision_by)}"
         f"{_reason(intent.decision_reason)}. @agent:{proposer.agent_key} {_what_now(intent)}",
         key=f"board_intent:{intent.intent_id}:{verb}:proposer_notify",
     )
@@ -72,7 +73,7 @@ def escalated(book: Book, intent: Intent, waited: timedelta, why: str | None) ->
     minutes = int(waited / timedelta(minutes=1))
     text = (
         f"[status] {intent.intent_id} has been waiting for {minutes} minutes and no manager is "
-        f"there: {_proposer(intent)} asks to {_words(intent)}{f' ({why})' if why else ''}. "
+        f"there: {_proposer(intent)} asks to {_words(intent)}{f' ({intents.cut(why, REASON_SHOWN)})' if why else ''}. "
         f"A person decides: {_by_hand(book, intent)}."
     )
     return _noticed(book, text, f"board_intent_escalation:{intent.intent_id}")
@@ -97,8 +98,9 @@ def mode_changed(book: Book, before: BoardSettings, after: BoardSettings, voided
     void = f" {voided} open intents are void." if voided else ""
     book.say(
         f"[board] Approvals: {before.manager_mode.value} → {after.manager_mode.value}, set by "
-        f"{after.updated_by}.{void}",
+        f"{_name(after.updated_by)}.{void}",
         key=f"board_mode:{after.revision}",
+        source=SETTINGS,
         session_id=_caller(book),
     )
 
@@ -107,7 +109,7 @@ def assigned(book: Book, manager: Manager, pending: Sequence[Intent]) -> None:
     """Tell a worker that it manages the board."""
     book.say(
         f"[board] @agent:{manager.agent_key} manages the board now, assigned by "
-        f"{manager.assigned_by}: approve_board_intent and deny_board_intent decide what agents "
+        f"{_name(manager.assigned_by)}: approve_board_intent and deny_board_intent decide what agents "
         f"ask for.{_waiting(pending)}",
         key=f"board_manager:{manager.manager_id}:assigned",
         session_id=_caller(book),
@@ -117,8 +119,8 @@ def assigned(book: Book, manager: Manager, pending: Sequence[Intent]) -> None:
 def released(book: Book, manager: Manager) -> None:
     """Say that nobody manages the board any more."""
     book.say(
-        f"[board] {manager.actor_label} does not manage the board any more, released by "
-        f"{manager.released_by}{_reason(manager.release_reason)}.",
+        f"[board] {_name(manager.actor_label)} does not manage the board any more, released by "
+        f"{_name(manager.released_by)}{_reason(manager.release_reason)}.",
         key=f"board_manager:{manager.manager_id}:released",
         session_id=_caller(book),
     )
@@ -128,7 +130,7 @@ def succeeded(book: Book, before: Manager, after: Manager, pending: Sequence[Int
     """Say who manages the board in place of a dead manager, and what waits for it."""
     key = f"board_manager_failover:{before.manager_id}"
     text = (
-        f"[status] {before.actor_label} is gone, and @agent:{after.agent_key} manages the board "
+        f"[status] {_name(before.actor_label)} is gone, and @agent:{after.agent_key} manages the board "
         "now: approve_board_intent and deny_board_intent decide what agents ask for."
     )
     _noticed(book, text, key)
@@ -140,7 +142,7 @@ def succeeded(book: Book, before: Manager, after: Manager, pending: Sequence[Int
 def is_away(book: Book, manager: Manager) -> None:
     """Say that the manager is away and nobody takes its place."""
     text = (
-        f"[status] {manager.actor_label}, who manages the board, has been away for 5 minutes. "
+        f"[status] {_name(manager.actor_label)}, who manages the board, has been away for 5 minutes. "
         "What needs its approval waits: a person decides with `letagents approve`, or lets "
         "another manage the board with assign_board_manager."
     )
@@ -161,7 +163,12 @@ def _waiting(pending: Sequence[Intent]) -> str:
 
 
 def _proposer(intent: Intent) -> str:
-    return intent.proposer.actor_label if intent.proposer else "somebody"
+    return _name(intent.proposer.actor_label) if intent.proposer else "somebody"
+
+
+def _name(label: str | None) -> str:
+    """Return who is called so, in a form that mentions nobody."""
+    return intents.cut(names.primary_label(label or ""))
 
 
 def _words(intent: Intent) -> str:
