@@ -1,10 +1,11 @@
 """Which adapter plays which port: what is passed in is not closed, what is opened here is."""
 
+import functools
 import logging
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import structlog
 
@@ -12,6 +13,7 @@ from letagents.adapters.forges import WebForges
 from letagents.adapters.git import GitCheckouts, GitSurroundings
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.application.client import LetAgents
+from letagents.application.memory import Stores
 from letagents.application.onboarding import Installation
 from letagents.domain.errors import NotAvailable
 from letagents.ports.clock import Clock
@@ -24,6 +26,7 @@ from letagents.ports.surroundings import Checkouts, Surroundings
 from letagents.settings import Settings
 
 if TYPE_CHECKING:
+    from letagents.adapters.rooms.book import Keeping
     from letagents.adapters.state.json_file import JsonFileState
     from letagents.adapters.state.sqlite import SqliteState
 
@@ -69,6 +72,7 @@ async def open_letagents(
                 api_url=settings.api_url,
                 has_owner_token=settings.caller.has_owner_token,
             ),
+            memory=functools.cache(functools.partial(_memory, rooms)),
         )
 
 
@@ -97,6 +101,31 @@ def _rooms(settings: Settings, clock: Clock, ids: Ids, opened: AsyncExitStack) -
     rooms = LocalRooms(settings.rooms_db, ids, clock, nudges, processes, term=settings.lease_term)
     opened.push_async_callback(rooms.aclose)
     return rooms
+
+
+def _memory(rooms: RoomTransport) -> Stores | None:
+    """Return what keeps the memory of `rooms`, if they keep anything but messages."""
+    if not _keep_books(rooms):
+        return None
+    from letagents.adapters.rooms import board_records
+    from letagents.adapters.rooms.kept_artifacts import KeptArtifacts
+    from letagents.adapters.rooms.kept_guidelines import KeptGuidelines
+    from letagents.adapters.rooms.kept_knowledge import KeptKnowledge
+    from letagents.adapters.rooms.kept_reasoning import KeptReasonings
+    from letagents.adapters.rooms.kept_wakes import KeptWakes
+
+    return Stores(
+        knowledge=KeptKnowledge(rooms),
+        guidelines=KeptGuidelines(rooms),
+        artifacts=KeptArtifacts(rooms, board_records.task),
+        wakes=KeptWakes(rooms, board_records.status_of),
+        reasonings=KeptReasonings(rooms),
+    )
+
+
+def _keep_books(rooms: object) -> "TypeGuard[Keeping]":
+    """Whether what is kept in rooms can be kept in these; those that were passed in may not."""
+    return hasattr(rooms, "change") and hasattr(rooms, "look")
 
 
 def _quiet_by_default() -> None:

@@ -10,6 +10,7 @@ import attrs
 from letagents.application.callers import Callers
 from letagents.application.chat import Chat
 from letagents.application.connections import Connections
+from letagents.application.memory import Memory, Opening, nowhere
 from letagents.application.messaging import Messaging
 from letagents.application.onboarding import Installation, Onboarding
 from letagents.application.places import Places
@@ -40,6 +41,7 @@ class Client:
     searching: Searching
     repository: Repository
     onboarding: Onboarding
+    memory: Memory
 
 
 @attrs.frozen
@@ -56,6 +58,7 @@ class LetAgents:
     checkouts: Checkouts = attrs.field(kw_only=True)
     forges: Forges = attrs.field(kw_only=True)
     installation: Installation = attrs.field(factory=Installation, kw_only=True)
+    memory: Opening = attrs.field(default=nowhere, kw_only=True)
 
     @asynccontextmanager
     async def client(self, hints: Hints | None = None) -> AsyncIterator[Client]:
@@ -77,6 +80,7 @@ class LetAgents:
             self.state, self.rooms, held, registration, chat, self.surroundings, self.ids
         )
         places = Places(self.state, self.rooms, self.clock)
+        messages = Messaging(self.rooms, held, self.ids, self.longest_wait)
         return Client(
             chat,
             held,
@@ -84,8 +88,9 @@ class LetAgents:
             plain,
             Callers(self.state, held, plain, chat),
             places,
-            Messaging(self.rooms, held, self.ids, self.longest_wait),
+            messages,
             Searching(self.rooms, held),
             Repository(self.checkouts, self.forges, places),
             Onboarding(self.state, self.clock, chat, self.installation),
+            Memory(self.memory, held, messages),
         )

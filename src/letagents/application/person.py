@@ -90,7 +90,7 @@ class Person:
         thread: MessageId | None = None,
     ) -> Message:
         """Say `text` as the person called `name`. Raises: as Messaging.send."""
-        async with self._present(room_id, name) as speaker:
+        async with self.present(room_id, name) as speaker:
             return await self.messages.send(
                 speaker, text, key=key, reply_to=reply_to or thread, thread=thread
             )
@@ -128,7 +128,7 @@ class Person:
         return Glance(room, newest[0].id.number, newest[0].said_at)
 
     @asynccontextmanager
-    async def _present(self, room_id: RoomId, name: str) -> AsyncIterator[Connection]:
+    async def present(self, room_id: RoomId, name: str) -> AsyncIterator[Connection]:
         """Be in the room for a moment. What was said stands, even if leaving fails."""
         connection = await self.rooms.connect(room_id, self._arrival(name))
         try:

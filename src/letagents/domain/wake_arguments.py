@@ -14,22 +14,13 @@ import attrs
 
 from letagents.domain.errors import Malformed
 from letagents.domain.ids import quoted
+from letagents.domain.tasks import Status, task_id_of
 
 BRANCH_LIMIT = 255
 LARGEST = 2_147_483_647
 LONGEST_MS = 7 * 24 * 60 * 60 * 1000
 
-STATUSES = (
-    "proposed",
-    "accepted",
-    "assigned",
-    "in_progress",
-    "blocked",
-    "in_review",
-    "merged",
-    "done",
-    "cancelled",
-)
+STATUSES = tuple(status.value for status in Status)
 CONCLUSIONS = (
     "success",
     "failure",
@@ -43,7 +34,6 @@ CONCLUSIONS = (
 )
 REVIEWS = ("approved", "changes_requested", "commented", "dismissed")
 
-_TASK = re.compile(r"task_([1-9][0-9]{0,9})")
 _BRANCH = re.compile(r"[^\x00-\x20\x7f\ud800-\udfff]+")
 
 
@@ -168,18 +158,6 @@ def shown(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def task_id(value: object, field: str) -> str:
-    """Return a task's id, or raise Malformed."""
-    text = value.strip() if isinstance(value, str) else ""
-    found = _TASK.fullmatch(text)
-    if found is None or int(found[1]) > LARGEST:
-        raise Malformed(
-            f"{field}: {quoted(value)} is not a task's id.",
-            remedy="Pass an id as get_board shows it, such as task_3.",
-        )
-    return text
-
-
 def _whole(most: int) -> Read:
     def read(value: object, field: str) -> object:
         if isinstance(value, float) and value.is_integer():
@@ -232,7 +210,7 @@ def _choose(known: tuple[str, ...]) -> str:
 _READERS: Mapping[str, Read] = {
     "at": moment,
     "after_ms": _whole(LONGEST_MS),
-    "task_id": task_id,
+    "task_id": task_id_of,
     "to": _some_of(STATUSES),
     "branch": _branch,
     "pr": _whole(LARGEST),

@@ -43,7 +43,7 @@ LINKS = Kind(
     about=lambda one: one.task_id,
 )
 
-CheckTask = Callable[[Book, str], None]
+CheckTask = Callable[[Book, str], object]
 """Raises UnknownTask if the room has no task of that id."""
 
 
