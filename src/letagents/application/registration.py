@@ -28,7 +28,7 @@ from letagents.domain.errors import (
 )
 from letagents.domain.ids import RegistrationKey, RoomId, SessionId, WorkerId
 from letagents.domain.local_state import LocalState, Pending, Worker
-from letagents.domain.sessions import Arrival, Connection, Predecessor, Session
+from letagents.domain.sessions import Arrival, Connection, Predecessor, Resumed, Session
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
 from letagents.ports.rooms import RoomTransport
@@ -46,6 +46,8 @@ class Registered:
     connection: Connection
     name_held_here: str | None = None
     """The name that was asked for and that a worker held by this client lives under."""
+    resumed: tuple[Resumed, ...] = ()
+    """What it held already when it was connected here just now."""
 
 
 @attrs.frozen
@@ -84,7 +86,7 @@ class Registration:
         known = workers.of_key(await self.state.read(), scope=scope, key=key)
         if known is None:
             return await self._register_first(key, wish, scope)
-        return Registered(known.worker_id, await self._connected(known, wish))
+        return await self._registered(known, wish)
 
     async def reconnect(self, worker_id: WorkerId, wish: Wish) -> Registered:
         """Return the worker, connected in the room from here; who held it before is replaced.
@@ -94,7 +96,7 @@ class Registration:
             RegistrationConflict and others: as `register`.
         """
         worker = workers.find(await self.state.read(), worker_id, scope=await self.chat.scope())
-        return Registered(worker_id, await self._connected(worker, wish))
+        return await self._registered(worker, wish)
 
     async def recover(self, wish: Wish) -> Registered:
         """Return the one worker that this client holds under the wished name.
@@ -165,6 +167,12 @@ class Registration:
             if workers.same_scope(worker.scope, scope)
             and self._still_held(state, worker.worker_id, room_id)
         ]
+
+    async def _registered(self, worker: Worker, wish: Wish) -> Registered:
+        held = self.connections.held(worker.worker_id, wish.room_id)
+        connection = await self._connected(worker, wish)
+        resumed = () if connection is held else connection.resumed
+        return Registered(worker.worker_id, connection, resumed=resumed)
 
     async def _connected(self, worker: Worker, wish: Wish) -> Connection:
         async with self._turns[worker.worker_id, wish.room_id]:

@@ -9,6 +9,7 @@ E5  An ended session is taken up again by its worker, under the same id.
 E6  A chat without a lasting handle gets a new session each time, and its earlier one ends.
 E7  Each call of a session is a sign of its life, from the process that made it; beginning to wait
     is one, and waiting is none.
+E8  Who arrives again has the tasks that it had, and is told of them.
 """
 
 import enum
@@ -118,11 +119,26 @@ class Arrival:
 
 
 @attrs.frozen
+class Resumed:
+    """Something that an arriving worker holds already. `kind` says what for."""
+
+    about: str
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.about} ({self.kind})"
+
+
+@attrs.frozen
 class Connection:
-    """One process's hold on a session: what everybody may see of it, and what it shows to act."""
+    """One process's hold on a session: what everybody may see of it, and what it shows to act.
+
+    `resumed` is what the session held when it was connected.
+    """
 
     session: Session
     fence: Fence
+    resumed: tuple[Resumed, ...] = ()
 
 
 @attrs.frozen
@@ -137,10 +153,11 @@ class Seat:
         """Whether the session has not ended."""
         return self.standing.ended_at is None
 
-    def connection(self, token: Token) -> Connection:
+    def connection(self, token: Token, resumed: tuple[Resumed, ...] = ()) -> Connection:
         """Return the hold of the process that arrived with `token`."""
         standing = self.standing
-        return Connection(self.session, Fence(standing.session_id, standing.generation, token))
+        fence = Fence(standing.session_id, standing.generation, token)
+        return Connection(self.session, fence, resumed)
 
 
 def lasting_session_id(worker_id: WorkerId, room_id: RoomId) -> SessionId:
@@ -180,6 +197,15 @@ def arrive(
             "if this chat is still the one that works.",
         )
     return _present(_taken_over(arrival, seat, now), process, tick)
+
+
+def may_resume(arrival: Arrival, seat: Seat | None) -> bool:
+    """Whether who arrives so may find tasks; `seat` is the one that it had.
+
+    A worker with a lasting handle that comes for the first time finds none.
+    """
+    is_new = seat is None and arrival.worker_id is not None
+    return arrival.kind is SessionKind.WORKER and not is_new
 
 
 def _present(seat: Seat, process: str | None, tick: Tick | None) -> Seat:

@@ -11,13 +11,13 @@ from letagents.adapters.rooms.book import Admins, Book
 from letagents.adapters.rooms.local_book import Books
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.rooms.writer import Outcome, Post
-from letagents.adapters.sql.database import Database
+from letagents.adapters.sql.database import Database, Unit
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import Message, Page, Window
 from letagents.domain.rooms import Room
 from letagents.domain.search import Found, Query
-from letagents.domain.sessions import Arrival, Connection, Session, SessionKind
+from letagents.domain.sessions import Arrival, Connection, Resumed, Session, SessionKind
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
 from letagents.ports.processes import Processes
@@ -70,8 +70,15 @@ class Ledger:
 
     def connect(self, room_id: RoomId, arrival: Arrival) -> Connection:
         """Open a session or take it over."""
+        if arrival.predecessor is not None or arrival.worker_id is None:
+            _load_the_board()
         process = self._processes.own if arrival.kind is SessionKind.WORKER else None
-        return local_seats.connect(self._store, room_id, arrival, self._ids, self._clock, process)
+        return local_seats.connect(
+            self._store, room_id, arrival, self._ids, self._clock, process, self._resumed
+        )
+
+    def _resumed(self, unit: Unit, session: Session) -> tuple[Resumed, ...]:
+        return _load_the_board()(self._books.of(unit, session.room_id, session), session)
 
     def touch(self, room_id: RoomId, fence: Fence) -> None:
         """Write down that the session called."""
@@ -119,3 +126,13 @@ class Ledger:
     def close(self) -> None:
         """Close the database if it was opened here."""
         self._store.close()
+
+
+def _load_the_board() -> Callable[[Book, Session], tuple[Resumed, ...]]:
+    """Return what asks the board; not in a transaction, for whose end others wait, if need be.
+
+    Most arrivals are of new workers, who need no board.
+    """
+    from letagents.adapters.rooms.resuming import resumed
+
+    return resumed

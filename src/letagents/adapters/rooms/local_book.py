@@ -266,6 +266,10 @@ class Books:
         if unit.row(_LAST, room_id=room_id.value) is None:
             raise rooms.missing(room_id)
         caller = local_seats.admitted(unit, room_id, fence).session if fence else None
+        return self.of(unit, room_id, caller)
+
+    def of(self, unit: Unit, room_id: RoomId, caller: Session | None) -> LocalBook:
+        """Return the book of a room in which `caller` has been admitted, or nobody acts."""
         now, tick = self._clock.now(), self._clock.tick()
         is_admin = self._admins(caller)
         return LocalBook(room_id, caller, is_admin, now, tick, self._ids, unit, self._processes)

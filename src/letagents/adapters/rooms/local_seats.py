@@ -1,5 +1,6 @@
 """Rooms and the places in them: made, found, taken, ended, each in one transaction."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +15,7 @@ from letagents.domain import fencing, rooms, sessions
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.rooms import Room
-from letagents.domain.sessions import Arrival, Connection, Seat, Session, SessionKind
+from letagents.domain.sessions import Arrival, Connection, Resumed, Seat, Session, SessionKind
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
 from letagents.ports.processes import Processes
@@ -94,8 +95,9 @@ def connect(
     ids: Ids,
     clock: Clock,
     process: str | None = None,
+    resumed: Callable[[Unit, Session], tuple[Resumed, ...]] | None = None,
 ) -> Connection:
-    """Open a session or take it over, as `process`."""
+    """Open a session or take it over, as `process`; `resumed` says what it finds again."""
 
     def connect(unit: Unit) -> Connection:
         _check_there(unit, room_id)
@@ -115,7 +117,9 @@ def connect(
             unit.change(_OPEN if before is None else _CHANGE, local_rows.seat_facts(after))
             if arrival.ends_earlier_sessions:
                 _end_others(unit, after.session, now)
-        return after.connection(arrival.token)
+        if resumed is None or not sessions.may_resume(arrival, before):
+            return after.connection(arrival.token)
+        return after.connection(arrival.token, resumed(unit, after.session))
 
     return store.write(connect)
 

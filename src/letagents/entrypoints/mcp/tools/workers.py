@@ -1,10 +1,12 @@
 """Tools that give a chat its lasting worker, take it back, and name what has none."""
 
+from collections.abc import Sequence
+
 from letagents.application.registration import Registered, Wish
 from letagents.domain import names
 from letagents.domain.errors import Malformed, NoRoom, SessionEnded, SessionUnknown
 from letagents.domain.ids import RegistrationKey, RoomId, quoted
-from letagents.domain.sessions import Session, SessionKind
+from letagents.domain.sessions import Resumed, Session, SessionKind
 from letagents.entrypoints.mcp.parameters import Parameter
 from letagents.entrypoints.mcp.tool import Progress, Tool
 from letagents.entrypoints.mcp.tools import schemas
@@ -28,6 +30,8 @@ WAYS = ("recover_lost_worker", "worker_id", "registration_key")
 """What makes a registration that of a worker with a lasting handle."""
 
 SHORTEST_NAME = 2
+RESUMED_SHOWN = 20
+"""So many of the tasks that a worker holds again are listed."""
 
 
 async def register_agent_session(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
@@ -94,6 +98,7 @@ def _registered(registered: Registered) -> Result:
     }
     if registered.name_held_here is not None:
         result["name_notice"] = _name_notice(registered)
+    result |= _resumed(registered.resumed)
     result["instruction"] = (
         f"In this room you are {session.display_name}{_instead(session)}. Keep worker_id for this "
         "chat and pass it to room tools. After a restart or disconnect, call "
@@ -101,6 +106,15 @@ def _registered(registered: Registered) -> Result:
         "Keep the key private."
     )
     return result
+
+
+def _resumed(resumed: Sequence[Resumed]) -> Result:
+    if not resumed:
+        return {}
+    more = f" and {len(resumed) - RESUMED_SHOWN} more" if len(resumed) > RESUMED_SHOWN else ""
+    listed = ", ".join(map(str, resumed[:RESUMED_SHOWN]))
+    how = "Carry on with them, or release them with release_task_lease or release_task_review."
+    return {"resumed_work": f"{listed}{more}. {how}"}
 
 
 def _instead(session: Session) -> str:
@@ -132,6 +146,7 @@ async def _register_plain(visit: Visit, arguments: Arguments) -> Result:
         "local": True,
         "agent_session": public.session(connection.session),
         "agent_session_id": session_id,
+        **_resumed(connection.resumed),
         "use_agent_session_id": session_id,
         "instruction": "Pass agent_session_id to room tools. For a worker that is found again, "
         "register with a registration_key.",

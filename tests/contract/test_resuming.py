@@ -1,0 +1,137 @@
+"""In every adapter of rooms, who arrives again is told of the tasks that it has."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import attrs
+import pytest
+
+from letagents.adapters.nudges.none import NoNudges
+from letagents.adapters.rooms.evidence import ToldProcesses
+from letagents.adapters.rooms.kept_board import KeptBoard
+from letagents.adapters.rooms.local import LocalRooms
+from letagents.adapters.rooms.memory import MemoryRooms
+from letagents.domain.board import ReviewClaim
+from letagents.domain.errors import LetAgentsError
+from letagents.domain.sessions import Connection
+from letagents.domain.tasks import Patch, Proposal, Status
+from letagents.testing.contracts.room_callers import ADA, BOB, ROOM, arrival, passing_chat
+from letagents.testing.determinism import CountingIds, ManualClock
+
+pytestmark = pytest.mark.anyio
+
+Rooms = MemoryRooms | LocalRooms
+
+TERM = timedelta(minutes=15)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def processes() -> ToldProcesses:
+    return ToldProcesses("one")
+
+
+@pytest.fixture(params=["memory", "local"])
+async def rooms(
+    request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock, processes: ToldProcesses
+) -> AsyncIterator[Rooms]:
+    if request.param == "memory":
+        memory = MemoryRooms(CountingIds(), clock, processes)
+        await memory.join(ROOM)
+        yield memory
+        return
+    place = tmp_path / "rooms.db"
+    local = LocalRooms(place, CountingIds(), clock, NoNudges(), processes, term=TERM)
+    await local.join(ROOM)
+    yield local
+    await local.aclose()
+
+
+@pytest.fixture
+def board(rooms: Rooms) -> KeptBoard:
+    return KeptBoard(rooms, TERM)
+
+
+async def claimed(board: KeptBoard, by: Connection, title: str) -> str:
+    """Put a task on the board, let `by` claim it, and return its name."""
+    task_id = (await board.propose(ROOM, Proposal(title=title))).view.task.task_id
+    await claim(board, by, task_id)
+    return task_id
+
+
+async def claim(board: KeptBoard, by: Connection, task_id: str) -> None:
+    await board.change(ROOM, task_id, Patch(status=Status.ASSIGNED), by.fence)
+
+
+def told(connection: Connection) -> list[str]:
+    return list(map(str, connection.resumed))
+
+
+@pytest.mark.rule("E8")
+async def test_a_worker_that_comes_back_is_told_of_its_tasks(
+    rooms: Rooms, board: KeptBoard, processes: ToldProcesses
+) -> None:
+    ada = await rooms.connect(ROOM, arrival(ADA, 1))
+    bob = await rooms.connect(ROOM, arrival(BOB, 2))
+    await claimed(board, ada, "Mend the roof")
+    reviewed = await claimed(board, bob, "Paint the door")
+    await board.change(ROOM, reviewed, Patch(status=Status.IN_REVIEW), bob.fence)
+    await board.review_action(ROOM, reviewed, ReviewClaim(), ada.fence)
+    processes.gone.add("one")
+    processes.own = "two"
+    back = await rooms.connect(ROOM, arrival(ADA, 3, after=ada))
+
+    assert (told(ada), told(bob)) == ([], [])
+    assert told(back) == ["task_1 (work)", "task_2 (review)"]
+    assert told(await rooms.connect(ROOM, arrival(ADA, 3, after=ada))) == told(back)
+    await board.change(ROOM, "task_1", Patch(status=Status.IN_PROGRESS), back.fence)
+
+
+@pytest.mark.rule("E8")
+async def test_who_was_away_too_long_is_told_of_its_task_unless_somebody_took_it(
+    rooms: Rooms, board: KeptBoard, clock: ManualClock, processes: ToldProcesses
+) -> None:
+    ada = await rooms.connect(ROOM, arrival(ADA, 1))
+    await claimed(board, ada, "Mend the roof")
+    taken = await claimed(board, ada, "Paint the door")
+    processes.gone.add("one")
+    processes.own = "two"
+    clock.pass_by(3 * TERM)
+    bob = await rooms.connect(ROOM, arrival(BOB, 2))
+    await claim(board, bob, taken)
+    back = await rooms.connect(ROOM, arrival(ADA, 3, after=ada))
+
+    assert told(back) == ["task_1 (work)"]
+    with pytest.raises(LetAgentsError, match="Worker2"):
+        await board.change(ROOM, taken, Patch(status=Status.IN_PROGRESS), back.fence)
+
+
+@pytest.mark.rule("E8")
+async def test_a_chat_without_a_handle_has_what_its_agent_left(
+    rooms: Rooms, board: KeptBoard
+) -> None:
+    before = await rooms.connect(ROOM, passing_chat(1))
+    await claimed(board, before, "Mend the roof")
+    after = await rooms.connect(ROOM, passing_chat(2))
+    other = await rooms.connect(
+        ROOM, attrs.evolve(passing_chat(3), agent_key="guest/other", display_name="Other")
+    )
+
+    assert told(after) == ["task_1 (work)"]
+    assert told(other) == []
+    await board.change(ROOM, "task_1", Patch(status=Status.IN_PROGRESS), after.fence)
+
+
+@pytest.mark.rule("E8")
+async def test_who_arrives_in_vain_takes_over_nothing(rooms: Rooms, board: KeptBoard) -> None:
+    ada = await rooms.connect(ROOM, arrival(ADA, 1))
+    await claimed(board, ada, "Mend the roof")
+    with pytest.raises(Exception, match="went first"):
+        await rooms.connect(ROOM, arrival(ADA, 2))
+
+    await board.change(ROOM, "task_1", Patch(status=Status.IN_PROGRESS), ada.fence)
