@@ -19,6 +19,7 @@ AUTO = "auto"
 """The source, and the prompt, of what the room notices itself. (Source: hosted-api 5.10.)"""
 REASON_SHOWN = 300
 LISTED = 5
+_DECIDING = "approve_board_intent and deny_board_intent decide what agents ask for"
 
 
 def asked(book: Book, intent: Intent, manager: Manager | None, *, is_needed: bool) -> Notice:
@@ -71,9 +72,10 @@ def _reason(reason: str | None) -> str:
 def escalated(book: Book, intent: Intent, waited: timedelta, why: str | None) -> Message:
     """Tell the people of an intent that nobody decides."""
     minutes = int(waited / timedelta(minutes=1))
+    reason = f" ({intents.cut(why, REASON_SHOWN)})" if why else ""
     text = (
         f"[status] {intent.intent_id} has been waiting for {minutes} minutes and no manager is "
-        f"there: {_proposer(intent)} asks to {_words(intent)}{f' ({intents.cut(why, REASON_SHOWN)})' if why else ''}. "
+        f"there: {_proposer(intent)} asks to {_words(intent)}{reason}. "
         f"A person decides: {_by_hand(book, intent)}."
     )
     return _noticed(book, text, f"board_intent_escalation:{intent.intent_id}")
@@ -109,8 +111,7 @@ def assigned(book: Book, manager: Manager, pending: Sequence[Intent]) -> None:
     """Tell a worker that it manages the board."""
     book.say(
         f"[board] @agent:{manager.agent_key} manages the board now, assigned by "
-        f"{_name(manager.assigned_by)}: approve_board_intent and deny_board_intent decide what agents "
-        f"ask for.{_waiting(pending)}",
+        f"{_name(manager.assigned_by)}: {_DECIDING}.{_waiting(pending)}",
         key=f"board_manager:{manager.manager_id}:assigned",
         session_id=_caller(book),
     )
@@ -129,10 +130,8 @@ def released(book: Book, manager: Manager) -> None:
 def succeeded(book: Book, before: Manager, after: Manager, pending: Sequence[Intent]) -> None:
     """Say who manages the board in place of a dead manager, and what waits for it."""
     key = f"board_manager_failover:{before.manager_id}"
-    text = (
-        f"[status] {_name(before.actor_label)} is gone, and @agent:{after.agent_key} manages the board "
-        "now: approve_board_intent and deny_board_intent decide what agents ask for."
-    )
+    gone = _name(before.actor_label)
+    text = f"[status] {gone} is gone, and @agent:{after.agent_key} manages the board: {_DECIDING}."
     _noticed(book, text, key)
     if pending:
         waits = f"[status] @agent:{after.agent_key}{_waiting(pending)}"
@@ -141,8 +140,9 @@ def succeeded(book: Book, before: Manager, after: Manager, pending: Sequence[Int
 
 def is_away(book: Book, manager: Manager) -> None:
     """Say that the manager is away and nobody takes its place."""
+    who = _name(manager.actor_label)
     text = (
-        f"[status] {_name(manager.actor_label)}, who manages the board, has been away for 5 minutes. "
+        f"[status] {who}, who manages the board, has been away for 5 minutes. "
         "What needs its approval waits: a person decides with `letagents approve`, or lets "
         "another manage the board with assign_board_manager."
     )
