@@ -117,8 +117,8 @@ class _Resources:
 
     async def subscribe(self, context: Context, params: SubscribeRequestParams) -> EmptyResult:
         uri, session = str(params.uri), context.session
-        if uri == READINESS:
-            return EmptyResult()
+        if _OF_A_ROOM.fullmatch(uri) is None:
+            return EmptyResult()  # what never changes may be subscribed to, and is never heard of
 
         async def tell() -> None:
             await session.send_resource_updated(uri)

