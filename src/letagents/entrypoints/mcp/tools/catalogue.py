@@ -5,12 +5,16 @@ Who is offered which of them: domain/surfaces.py, where a new tool needs its lin
 
 from letagents.entrypoints.mcp.tool import Tool
 from letagents.entrypoints.mcp.tools import (
+    artifacts,
+    knowledge,
     messages,
     onboarding,
+    reasoning,
     repository,
     rooms,
     search,
     unavailable,
+    wakes,
     workers,
 )
 from letagents.entrypoints.mcp.visit import Visit
@@ -25,12 +29,16 @@ TOOLS: tuple[Tool[Visit], ...] = (
     *rooms.INSPECTION,
     *repository.INSPECTION,
     # 4 what a room knows
+    *knowledge.KNOWLEDGE,
     # 5 wake rules
+    *wakes.WAKES,
     # 6 status and reasoning
     *messages.STATUS,
+    *reasoning.REASONING,
     # 7 workspace capture
     *unavailable.CAPTURE,
     # 8 tasks, then claimed paths
+    *artifacts.EVENTS_AND_ARTIFACTS,
     # 9 setting a repository up
     *repository.SETTING_UP,
     # 10 messages, then search
