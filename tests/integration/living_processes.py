@@ -4,30 +4,20 @@ Run as `python -m tests.integration.living_processes ROLE RUN_DIR`: it tells the
 it can be found, and then obeys what it is told, a word on a line.
 """
 
-import asyncio
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 
 import attrs
 
-from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.processes.locks import ProcessLocks
-from letagents.adapters.rooms.kept_board import KeptBoard
-from letagents.adapters.rooms.local import LocalRooms
-from letagents.adapters.system import SystemClock, SystemIds
-from letagents.domain.sessions import Connection
-from letagents.domain.tasks import Patch, Status
-from letagents.ports.clock import Clock
-from letagents.testing.contracts.room_callers import ADA, ROOM, arrival
+from letagents.adapters.system import SystemIds
 
 MANY = 2_000
-TERM = timedelta(minutes=15)
 
 
 @attrs.define
@@ -115,38 +105,10 @@ def ask(processes: ProcessLocks) -> None:
         tell(sorted(map(str, answers)))
 
 
-def hold(processes: ProcessLocks) -> None:
-    """Be Ada in the rooms beside the run directory, and claim the task that is named."""
-    asyncio.run(_hold(processes))
-
-
-async def _hold(processes: ProcessLocks) -> None:
-    rooms = rooms_beside(processes, SystemClock())
-    await rooms.join(ROOM)
-    arriving = attrs.evolve(arrival(ADA, 1), token=SystemIds().token(), insists=True)
-    ada = await rooms.connect(ROOM, arriving)
-    tell(processes.own)
-    for task_id in map(str.strip, sys.stdin):
-        if task_id != "resumed":
-            await claim(rooms, task_id, ada)
-        tell(task_id if task_id != "resumed" else list(map(str, ada.resumed)))
-
-
-def rooms_beside(processes: ProcessLocks, clock: Clock) -> LocalRooms:
-    """Return the rooms of the home that `processes` are of."""
-    place = processes._run_dir.parent / "rooms.db"
-    return LocalRooms(place, SystemIds(), clock, NoNudges(), processes, term=TERM)
-
-
-async def claim(rooms: LocalRooms, task_id: str, by: Connection) -> None:
-    """Claim a task."""
-    await KeptBoard(rooms, TERM).change(ROOM, task_id, Patch(status=Status.ASSIGNED), by.fence)
-
-
 def main() -> None:
     role, run_dir = sys.argv[1:]
     processes = ProcessLocks(Path(run_dir), SystemIds())
-    {"live": live, "ask": ask, "hold": hold}[role](processes)
+    {"live": live, "ask": ask}[role](processes)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import attrs
 import pytest
-from tests.integration.living_processes import TERM, Living, claim, living, rooms_beside
+from tests.integration.holding_processes import TERM, Holder, claim, holder, rooms_of
 from tests.integration.test_processes import posix
 
 from letagents.adapters.processes.locks import ProcessLocks
@@ -51,27 +51,27 @@ class OtherClock:
 
 
 @pytest.fixture
-async def run_dir(tmp_path: Path) -> Path:
-    """The run directory of a home with a room that has a task."""
-    run_dir = tmp_path / "run"
-    async with rooms_later(run_dir, OtherClock(AT_ONCE)) as rooms:
+async def home(tmp_path: Path) -> Path:
+    """A home with a room that has a task."""
+    home = tmp_path / "home"
+    async with rooms_later(home, OtherClock(AT_ONCE)) as rooms:
         await rooms.join(ROOM)
         await KeptBoard(rooms).propose(ROOM, Proposal(title="Mend the roof"))
-    return run_dir
+    return home
 
 
 @asynccontextmanager
-async def rooms_later(run_dir: Path, clock: OtherClock) -> AsyncIterator[LocalRooms]:
-    processes = ProcessLocks(run_dir, SystemIds())
-    rooms = rooms_beside(processes, clock)
+async def rooms_later(home: Path, clock: OtherClock) -> AsyncIterator[LocalRooms]:
+    processes = ProcessLocks(home / "run", SystemIds())
+    rooms = rooms_of(home, processes, clock)
     yield rooms
     await rooms.aclose()
     processes.close()
 
 
-async def is_held(run_dir: Path, later: timedelta = LATER, **clock: object) -> bool:
+async def is_held(home: Path, later: timedelta = LATER, **clock: object) -> bool:
     """Try to have the task, so much later; whether it is still somebody else's."""
-    async with rooms_later(run_dir, OtherClock(later, **clock)) as rooms:  # type: ignore[arg-type]
+    async with rooms_later(home, OtherClock(later, **clock)) as rooms:  # type: ignore[arg-type]
         arriving = attrs.evolve(arrival(BOB, 2), token=SystemIds().token(), insists=True)
         bob = await rooms.connect(ROOM, arriving)
         told: str | None = None
@@ -83,97 +83,94 @@ async def is_held(run_dir: Path, later: timedelta = LATER, **clock: object) -> b
         return told is not None
 
 
-def at_work(holder: Living) -> Living:
+def at_work(one: Holder) -> Holder:
     """Let a holder claim the task, after which it calls no more."""
-    holder.tell("task_1")
-    assert holder.answer() == "task_1"
-    return holder
+    assert one.told("task_1") == "has task_1"
+    return one
 
 
 @pytest.mark.rule("L1", "D20")
 async def test_a_holder_that_works_for_an_hour_without_a_word_keeps_its_task(
-    run_dir: Path,
+    home: Path,
 ) -> None:
-    with living(run_dir, "hold") as holder:
-        at_work(holder)
+    with holder(home) as ada:
+        at_work(ada)
 
-        assert await is_held(run_dir)
+        assert await is_held(home)
 
 
 @posix
 @pytest.mark.rule("L1", "D20")
-async def test_a_holder_that_is_stopped_for_an_hour_keeps_its_task(run_dir: Path) -> None:
-    with living(run_dir, "hold") as holder:
-        at_work(holder).signal(signal.SIGSTOP)
+async def test_a_holder_that_is_stopped_for_an_hour_keeps_its_task(home: Path) -> None:
+    with holder(home) as ada:
+        at_work(ada).signal(signal.SIGSTOP)
 
-        assert await is_held(run_dir)
+        assert await is_held(home)
 
 
 @pytest.mark.rule("L2", "D21")
 async def test_a_holder_that_was_killed_keeps_its_task_for_a_term_and_then_it_is_free(
-    run_dir: Path,
+    home: Path,
 ) -> None:
-    with living(run_dir, "hold") as holder:
-        at_work(holder).kill()
+    with holder(home) as ada:
+        at_work(ada).kill()
 
-        assert await is_held(run_dir, AT_ONCE)
-        assert await is_held(run_dir, TERM - timedelta(minutes=1))
-        assert not await is_held(run_dir, TERM)
+        assert await is_held(home, AT_ONCE)
+        assert await is_held(home, TERM - timedelta(minutes=1))
+        assert not await is_held(home, TERM)
 
 
 @pytest.mark.rule("L1", "E8")
 async def test_a_holder_that_comes_back_after_a_crash_has_its_task_and_keeps_it(
-    run_dir: Path,
+    home: Path,
 ) -> None:
-    with living(run_dir, "hold") as crashed:
+    with holder(home) as crashed:
         at_work(crashed).kill()
-    with living(run_dir, "hold") as back:
-        back.tell("resumed")
-
-        assert back.answer() == "['task_1 (work)']"
-        assert await is_held(run_dir)
+    with holder(home) as back:
+        assert back.told("resumed") == "task_1 (work)"
+        assert await is_held(home)
 
 
 @pytest.mark.rule("L1")
-async def test_a_holder_keeps_its_task_by_its_newest_process(run_dir: Path) -> None:
-    with living(run_dir, "hold") as old, living(run_dir, "hold") as new:
+async def test_a_holder_keeps_its_task_by_its_newest_process(home: Path) -> None:
+    with holder(home) as old, holder(home) as new:
         at_work(new)
         old.kill()
-        held = await is_held(run_dir)
+        held = await is_held(home)
         new.kill()
 
         assert held
-        assert not await is_held(run_dir)
+        assert not await is_held(home)
 
 
 @pytest.mark.rule("L1")
-async def test_a_process_that_was_replaced_does_not_hold_for_its_successor(run_dir: Path) -> None:
-    with living(run_dir, "hold") as old:
+async def test_a_process_that_was_replaced_does_not_hold_for_its_successor(home: Path) -> None:
+    with holder(home) as old:
         at_work(old)
-        with living(run_dir, "hold") as new:
+        with holder(home) as new:
             new.kill()
 
-        assert not await is_held(run_dir)
+        assert not await is_held(home)
 
 
 @pytest.mark.rule("L3")
 @pytest.mark.parametrize("wrong", [HOUR, -HOUR])
 async def test_a_wall_clock_that_is_set_frees_nothing_and_holds_nothing(
-    wrong: timedelta, run_dir: Path
+    wrong: timedelta, home: Path
 ) -> None:
-    with living(run_dir, "hold") as holder:
-        at_work(holder).kill()
+    with holder(home) as ada:
+        at_work(ada).kill()
 
-        assert await is_held(run_dir, AT_ONCE, wrong=wrong)
-        assert not await is_held(run_dir, TERM, wrong=wrong)
+        assert await is_held(home, AT_ONCE, wrong=wrong)
+        assert not await is_held(home, TERM, wrong=wrong)
 
 
 @pytest.mark.rule("L3")
 async def test_after_the_machine_started_anew_a_holder_has_a_term_to_come_back(
-    run_dir: Path,
+    home: Path,
 ) -> None:
-    with living(run_dir, "hold") as holder:
-        at_work(holder).kill()
+    with holder(home) as ada:
+        at_work(ada).kill()
 
-        assert await is_held(run_dir, TERM - timedelta(minutes=1), boot="the next")
-        assert not await is_held(run_dir, TERM, boot="the next")
+        assert await is_held(home, TERM - timedelta(minutes=1), boot="the next")
+        assert not await is_held(home, TERM, boot="the next")
