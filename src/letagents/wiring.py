@@ -26,9 +26,12 @@ from letagents.ports.surroundings import Checkouts, Surroundings
 from letagents.settings import Settings
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from letagents.adapters.rooms.book import Keeping
     from letagents.adapters.state.json_file import JsonFileState
     from letagents.adapters.state.sqlite import SqliteState
+    from letagents.ports.board import Board
 
 
 @asynccontextmanager
@@ -73,6 +76,7 @@ async def open_letagents(
                 has_owner_token=settings.caller.has_owner_token,
             ),
             memory=functools.cache(functools.partial(_memory, rooms)),
+            board=functools.cache(functools.partial(_board, rooms, settings.lease_term)),
         )
 
 
@@ -121,6 +125,15 @@ def _memory(rooms: RoomTransport) -> Stores | None:
         wakes=KeptWakes(rooms, board_records.status_of),
         reasonings=KeptReasonings(rooms),
     )
+
+
+def _board(rooms: RoomTransport, term: "timedelta") -> "Board | None":
+    """Return the board of `rooms`, if they keep anything but messages."""
+    if not _keep_books(rooms):
+        return None
+    from letagents.adapters.rooms.kept_board import KeptBoard
+
+    return KeptBoard(rooms, term)
 
 
 def _keep_books(rooms: object) -> "TypeGuard[Keeping]":

@@ -7,6 +7,7 @@ from datetime import timedelta
 import anyio
 import attrs
 
+from letagents.application.board import BoardOpening, Boards, no_board
 from letagents.application.callers import Callers
 from letagents.application.chat import Chat
 from letagents.application.connections import Connections
@@ -42,6 +43,7 @@ class Client:
     repository: Repository
     onboarding: Onboarding
     memory: Memory
+    board: Boards
 
 
 @attrs.frozen
@@ -59,6 +61,7 @@ class LetAgents:
     forges: Forges = attrs.field(kw_only=True)
     installation: Installation = attrs.field(factory=Installation, kw_only=True)
     memory: Opening = attrs.field(default=nowhere, kw_only=True)
+    board: BoardOpening = attrs.field(default=no_board, kw_only=True)
 
     @asynccontextmanager
     async def client(self, hints: Hints | None = None) -> AsyncIterator[Client]:
@@ -93,4 +96,5 @@ class LetAgents:
             Repository(self.checkouts, self.forges, places),
             Onboarding(self.state, self.clock, chat, self.installation),
             Memory(self.memory, held, messages),
+            Boards(self.board, held, self.ids),
         )

@@ -1,6 +1,6 @@
 """What is asked of a board, and what it shows."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import attrs
 
@@ -18,7 +18,7 @@ class LeaseView:
 
     `alive` tells of its holder's process, and is None where nobody can; `has_left` says that its
     session has ended; `silent_for` counts from the holder's last sign. Nobody but the holder has
-    the thing while `is_held`.
+    the thing while `is_held`: until `free_at`, if no sign comes, or as long as the process runs.
     """
 
     lease: Lease
@@ -26,7 +26,7 @@ class LeaseView:
     alive: bool | None
     has_left: bool
     silent_for: timedelta
-    term: timedelta
+    free_at: datetime | None
 
 
 @attrs.frozen(kw_only=True)

@@ -31,6 +31,7 @@ REASON_LIMIT = 2_000
 ADDRESS_LIMIT = 2_048
 KEY_LIMIT = 200
 MOST_ARTIFACTS = 32
+ARTIFACT_BYTES = 12_288
 
 _ID = re.compile(r"task_([1-9][0-9]{0,9})")
 _PLAIN = re.compile(r"[^\x00-\x20\x7f-\x9f\ud800-\udfff]+")
@@ -204,6 +205,12 @@ class Artifact:
             texts.optional(getattr(self, name), f"workflow_artifacts: {name}", most)
         address(self.url, "workflow_artifacts: url")
 
+    @property
+    def size(self) -> int:
+        """How many bytes its texts have."""
+        said = (self.id, self.title, self.url, self.ref, self.state)
+        return sum(len(text.encode()) for text in said if text)
+
 
 def _title(value: object) -> str:
     return texts.checked(value, "title", TITLE_LIMIT)
@@ -292,6 +299,11 @@ class Patch:
             raise Malformed(
                 f"workflow_artifacts: {len(value)} are too many.",
                 remedy=f"Pass the {MOST_ARTIFACTS} that matter most.",
+            )
+        if sum(one.size for one in value or ()) > ARTIFACT_BYTES:
+            raise Malformed(
+                f"workflow_artifacts: together they have more than {ARTIFACT_BYTES:,} bytes.",
+                remedy="Pass those that matter most, with shorter titles.",
             )
 
     @property

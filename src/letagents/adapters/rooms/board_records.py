@@ -179,11 +179,13 @@ def _open(book: Book, kind: Kind[V]) -> Iterator[V]:
 
 def _lease_view(book: Book, lease: Lease, term: timedelta) -> LeaseView:
     known = evidence(book, lease)
+    silent_for = leases.silence(lease, known, book.tick)
+    runs = known.alive is True and not known.ended
     return LeaseView(
         lease=lease,
         is_held=leases.is_held(lease, known, book.tick, term),
         alive=known.alive,
         has_left=known.ended,
-        silent_for=leases.silence(lease, known, book.tick),
-        term=term,
+        silent_for=silent_for,
+        free_at=None if runs else book.now + (term - silent_for),
     )

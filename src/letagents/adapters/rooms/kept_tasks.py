@@ -100,15 +100,15 @@ def put(
 def _made_before(sheet: Sheet, proposal: Proposal) -> Task | None:
     """Return the task that the proposal made before, if this is a repetition."""
     key = proposal.client_task_id
-    if key is None:
+    found = sheet.book.find(TASKS, Where(also=key, limit=1)) if key else []
+    if not found:
         return _same_source(sheet, proposal)
-    found = sheet.book.find(TASKS, Where(also=key, limit=1))
-    if found and not _is_of(found[0], proposal):
+    if not _is_of(found[0], proposal):
         raise KeyReused(
             f"client_task_id: {found[0].task_id} has it, which says something else.",
             remedy="Use a new client_task_id for another task.",
         )
-    return found[0] if found else None
+    return found[0]
 
 
 def _same_source(sheet: Sheet, proposal: Proposal) -> Task | None:

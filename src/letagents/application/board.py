@@ -1,0 +1,162 @@
+"""The board of rooms, for one client: tasks proposed, moved, explained; leases taken and left."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeVar
+
+import attrs
+import structlog
+
+from letagents.application.connections import Connections
+from letagents.domain.errors import ConnectionLost, NotAvailable, OutcomeUnknown
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import RoomId
+from letagents.domain.sessions import Connection
+from letagents.ports.ids import Ids
+
+if TYPE_CHECKING:  # a process that asks for nothing of this loads nothing of it
+    from letagents.domain.board import (
+        Admitted,
+        Handoff,
+        History,
+        LeaseMoved,
+        Query,
+        Release,
+        ReviewClaim,
+        TaskPage,
+        TaskView,
+    )
+    from letagents.domain.intents import Approval
+    from letagents.domain.tasks import Patch, Proposal
+    from letagents.domain.verdicts import Record, Verdict
+    from letagents.ports.board import Board
+
+log = structlog.get_logger()
+T = TypeVar("T")
+
+BoardOpening = Callable[[], "Board | None"]
+"""Returns the board; None where rooms have none."""
+
+
+def no_board() -> None:
+    """Say that rooms have no board."""
+
+
+@attrs.frozen
+class Boards:
+    """The boards of rooms for one client. Its verbs raise what those of the port do."""
+
+    opening: BoardOpening
+    connections: Connections
+    ids: Ids
+
+    @property
+    def board(self) -> "Board":
+        """The board. Raises NotAvailable where there is none."""
+        if (board := self.opening()) is None:
+            raise NotAvailable(
+                "These rooms have no task board.",
+                remedy="Share the work by messages: send_message.",
+            )
+        return board
+
+    async def propose(
+        self, by: Connection, proposal: "Proposal", approval: "Approval | None" = None
+    ) -> "Admitted":
+        """Put a task on the board; where the answer got lost, ask again, which the key allows."""
+        room_id, key = by.session.room_id, proposal.client_task_id or str(self.ids.client_key())
+        keyed = attrs.evolve(proposal, client_task_id=key)
+
+        async def ask() -> "Admitted":
+            return await self.board.propose(room_id, keyed, by.fence, approval=approval)
+
+        try:
+            admitted = await self._told(by, ask())
+        except OutcomeUnknown:
+            admitted = await self._told(by, ask())
+        log.info("task.proposed", **_who(by), task_id=admitted.view.task.task_id)
+        return admitted
+
+    async def tasks(
+        self, room_id: RoomId, query: "Query", viewer: Connection | None = None
+    ) -> "TaskPage":
+        """Return a page of the board."""
+        return await self._told(viewer, self.board.tasks(room_id, query, _fence(viewer)))
+
+    async def task(
+        self, room_id: RoomId, task_id: str, viewer: Connection | None = None
+    ) -> "TaskView":
+        """Return one task."""
+        return await self._told(viewer, self.board.task(room_id, task_id, _fence(viewer)))
+
+    async def history(
+        self, room_id: RoomId, task_id: str, *, after: int = 0, viewer: Connection | None = None
+    ) -> "History":
+        """Return what happened to a task, oldest first, from behind the event `after`."""
+        asked = self.board.history(room_id, task_id, _fence(viewer), after=after)
+        return await self._told(viewer, asked)
+
+    async def change(
+        self,
+        by: Connection,
+        task_id: str,
+        patch: "Patch",
+        *,
+        approval: "Approval | None" = None,
+        epoch: int | None = None,
+    ) -> "TaskView":
+        """Change a task; to set it to assigned is to claim it."""
+        room_id, fence = by.session.room_id, by.fence
+        asked = self.board.change(room_id, task_id, patch, fence, approval=approval, epoch=epoch)
+        view = await self._told(by, asked)
+        log.info("task.changed", **_who(by), task_id=task_id, status=view.task.status.value)
+        return view
+
+    async def lease_action(
+        self,
+        by: Connection,
+        task_id: str,
+        action: "Release | Handoff",
+        approval: "Approval | None" = None,
+    ) -> "LeaseMoved":
+        """Let a work lease go, or hand it over."""
+        room_id, fence = by.session.room_id, by.fence
+        asked = self.board.lease_action(room_id, task_id, action, fence, approval=approval)
+        moved = await self._told(by, asked)
+        log.info("lease.released" if moved.lease is None else "lease.handed", **_who(by),
+                 task_id=task_id)  # fmt: skip
+        return moved
+
+    async def review_action(
+        self, by: Connection, task_id: str, action: "ReviewClaim | Release"
+    ) -> "LeaseMoved":
+        """Take the review of a task, or let it go."""
+        asked = self.board.review_action(by.session.room_id, task_id, action, by.fence)
+        moved = await self._told(by, asked)
+        log.info("lease.released" if moved.lease is None else "lease.granted", **_who(by),
+                 task_id=task_id)  # fmt: skip
+        return moved
+
+    async def verdict(self, by: Connection, task_id: str, verdict: "Verdict") -> "Record":
+        """Note what the reviewer says of a task."""
+        asked = self.board.verdict(by.session.room_id, task_id, verdict, by.fence)
+        record = await self._told(by, asked)
+        log.info("task.reviewed", **_who(by), task_id=task_id)
+        return record
+
+    async def _told(self, who: Connection | None, asked: Awaitable[T]) -> T:
+        """Return what was asked for; of a lost connection, forget it and tell who lost it."""
+        try:
+            return await asked
+        except ConnectionLost as refused:
+            if who is None:
+                raise refused.again() from refused
+            raise self.connections.lost(who, refused) from refused
+
+
+def _fence(viewer: Connection | None) -> Fence | None:
+    return None if viewer is None else viewer.fence
+
+
+def _who(by: Connection) -> dict[str, str]:
+    session = by.session
+    return {"room_id": str(session.room_id), "session_id": str(session.session_id)}
