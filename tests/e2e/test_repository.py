@@ -240,6 +240,7 @@ def test_without_a_git_a_chat_begins_in_no_room(begin: Begin, tmp_path: Path) ->
     with begin(root, PATH=str(tmp_path / "nothing")) as chat:
         assert chat.call("get_current_room")["connected"] is False
         assert chat.call("initialize_repo", room="workshop")["success"] is False
+        assert "not installed" in chat.call("check_repo")["warning"]
 
 
 @pytest.mark.parametrize(

@@ -264,6 +264,7 @@ async def test_a_git_that_hangs_costs_the_limit_and_what_files_tell_remains(
         place = await GitCheckouts(str(hanging), limit=0.3).look(str(root))
 
     assert place.checkout is None
+    assert place.is_silent
     assert place.config is not None
     assert place.config.room == RoomId("workshop")
 
@@ -273,7 +274,8 @@ async def test_a_git_that_hangs_costs_the_limit_and_what_files_tell_remains(
 async def test_without_a_git_there_is_no_checkout(tmp_path: Path, missing: str) -> None:
     root = checkout(tmp_path / "engine")
 
-    assert (await GitCheckouts(missing).look(str(root))).checkout is None
+    assert await GitCheckouts(missing).look(str(root)) == Place(str(root), is_silent=True)
+    assert (await look(root / ".git")).is_silent
 
 
 @needs_scripts

@@ -73,7 +73,9 @@ class GitCheckouts:
         with anyio.move_on_after(self.limit):
             place, expected = await to_thread.run_sync(_place, cwd, abandon_on_cancel=True)
             if expected:
-                place = attrs.evolve(place, checkout=await self._checkout(place.folder))
+                place = attrs.evolve(place, is_silent=True)
+                checkout = await self._checkout(place.folder)
+                place = attrs.evolve(place, checkout=checkout, is_silent=checkout is None)
         return place
 
     async def choose(self, root: str, room_id: RoomId) -> Written:
@@ -106,9 +108,10 @@ def _place(cwd: str | None) -> tuple[Place, bool]:
     """Return what the files around `cwd` tell, and whether git will know of a checkout there."""
     try:
         folder = Path(cwd or os.curdir).expanduser().resolve(strict=True)
+        is_there = folder.is_dir()
     except (OSError, RuntimeError, ValueError):
         return Place(cwd or os.curdir, is_there=False), False
-    if not folder.is_dir():
+    if not is_there:
         return Place(str(folder), is_there=False), False
     expected = any(os.path.lexists(one / ".git") for one in (folder, *folder.parents))
     return Place(str(folder), config=room_config.find(folder)), expected

@@ -30,10 +30,15 @@ class Surroundings(Protocol):
 
 @attrs.frozen
 class Place:
-    """A folder, and what those who work in it share. `is_there` tells whether it is a folder."""
+    """A folder, and what those who work in it share.
+
+    `is_there` tells whether it is a folder; `is_silent`, that a checkout is to be expected there,
+    and git tells of none.
+    """
 
     folder: str
     is_there: bool = True
+    is_silent: bool = False
     checkout: Checkout | None = None
     config: RoomConfig | None = None
 

@@ -52,7 +52,7 @@ class AutoJoin:
 
         async def handle(context: ServerRequestContext[Any], params: Any) -> Any:
             if first:
-                await self._over()
+                await self.over()
             self._may_begin.set()
             # From now on without this step in between.
             server.add_request_handler(method, handled.params_type, handled.handler)
@@ -60,7 +60,8 @@ class AutoJoin:
 
         server.add_request_handler(method, handled.params_type, handle)
 
-    async def _over(self) -> None:
+    async def over(self) -> None:
+        """Let it begin, and return when it is over, or when it has lasted long enough."""
         self._may_begin.set()
         with anyio.move_on_after(PATIENCE):
             await self._is_over.wait()

@@ -13,6 +13,11 @@ from letagents.wire import public
 
 Result = dict[str, object]
 
+SILENT = (
+    "There is a .git here or above, and git tells of no checkout: it is not installed, takes too "
+    "long, does not trust the folder's owner, or this is the inside of .git."
+)
+
 CWD = Parameter("cwd", "string", "Default: where this server runs.", ceiling=4096)
 
 
@@ -69,6 +74,8 @@ def _warning(here: Here, current: RoomId | None) -> str | None:
     config = here.place.config
     if config is not None and config.wrong is not None:
         return f"{config.path} is ignored: {config.wrong}."
+    if here.place.is_silent:
+        return SILENT
     if current is not None and not here.is_home(current) and here.detected.active is not None:
         return f"This chat is in {current}, which is not the room of this folder."
     return None
