@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+from letagents.application.client import Client
 from letagents.application.person import Person
 from letagents.domain.errors import UnknownRoom
 from letagents.domain.rooms import Room
@@ -15,6 +16,13 @@ from letagents.wiring import open_letagents
 @asynccontextmanager
 async def a_person() -> AsyncIterator[Person]:
     """Open what the settings ask for, and let a person in."""
+    async with a_person_and_client() as (person, _):
+        yield person
+
+
+@asynccontextmanager
+async def a_person_and_client() -> AsyncIterator[tuple[Person, Client]]:
+    """Let a person in who asks for more than messages."""
     settings = load()
     # What goes as it should is no news to somebody who sees it happen.
     logs.configure(settings.log, "warning" if settings.log_level == "info" else settings.log_level)
@@ -22,7 +30,7 @@ async def a_person() -> AsyncIterator[Person]:
         open_letagents(settings) as letagents,
         letagents.client(settings.hints) as client,
     ):
-        yield Person(letagents.rooms, client.messages, client.chat, letagents.ids)
+        yield Person(letagents.rooms, client.messages, client.chat, letagents.ids), client
 
 
 async def room_called(person: Person, name: str, *, create: bool = False) -> Room:
