@@ -28,15 +28,12 @@ from letagents.entrypoints.mcp.tools.catalogue import TOOLS
 from letagents.wire.bounds import size
 
 NOT_YET: set[str] = {
-    *("get_room_memory", "remember_room_fact", "request_human_input", "get_human_requests"),
-    *("get_room_guidelines", "add_wake_rule", "list_wake_rules", "cancel_wake_rule"),
-    "post_reasoning",
     *("add_task", "get_board", "get_board_settings", "set_board_manager_mode"),
     *("assign_board_manager", "release_board_manager", "register_board_intent"),
     *("register_task_create_intent", "register_task_claim_intent"),
     *("register_task_close_intent", "register_task_lease_action_intent", "list_board_intents"),
-    *("approve_board_intent", "deny_board_intent", "get_room_events", "get_room_artifacts"),
-    *("publish_room_artifact", "claim_task", "update_task", "complete_task"),
+    *("approve_board_intent", "deny_board_intent"),
+    *("claim_task", "update_task", "complete_task"),
     *("claim_task_review", "release_task_review", "release_task_lease", "handoff_task_lease"),
     *("submit_review_verdict", "claim_paths", "release_paths", "list_path_claims"),
 }

@@ -125,7 +125,7 @@ def _known(book: Book, identity: str) -> Shared:
     found = book.get(ARTIFACTS, identity)
     if found is None:
         raise UnknownArtifact(
-            f"after: this room has no artifact {quoted(identity)}.",
+            f"cursor: this room has no artifact {quoted(identity)}.",
             remedy="Pass the identity_key of an artifact as get_room_artifacts shows it.",
         )
     return found

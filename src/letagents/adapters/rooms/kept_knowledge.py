@@ -49,7 +49,7 @@ class KeptKnowledge:
         most = max(1, min(limit, MOST))
 
         def records(book: Book) -> Records:
-            last = None if after is None else _known(book, after, section, "after")
+            last = None if after is None else _known(book, after, section, "cursor")
             found = _following(book, section, last, most + 1)
             return Records(tuple(found[:most]), more=len(found) > most)
 

@@ -32,7 +32,7 @@ NEVER_HERE = (
 
 
 async def add_wake_rule(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    given = arguments.get("arguments")
+    given = arguments["arguments"]
     asked = Asked.of(
         str(arguments["event"]),
         given if isinstance(given, Mapping) else {},
@@ -107,6 +107,7 @@ WAKES = (
                 "object",
                 "timer {at|after_ms}; task {task_id,to?}; check {branch|pr|mine,conclusions?}; "
                 "review {pr|mine,states?}; closed {pr|mine,merged_only?}",
+                required=True,
                 max_bytes=2_000,
             ),
             Parameter("note", "string", "For yourself.", max_length=NOTE_LIMIT, free_text=True),
