@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from letagents.adapters.state.json_file import JsonFileState
     from letagents.adapters.state.sqlite import SqliteState
     from letagents.ports.board import Board
+    from letagents.ports.governance import Governance
 
 
 @asynccontextmanager
@@ -77,6 +78,7 @@ async def open_letagents(
             ),
             memory=functools.cache(functools.partial(_memory, rooms)),
             board=functools.cache(functools.partial(_board, rooms, settings.lease_term)),
+            governance=functools.cache(functools.partial(_governance, rooms)),
         )
 
 
@@ -134,6 +136,15 @@ def _board(rooms: RoomTransport, term: "timedelta") -> "Board | None":
     from letagents.adapters.rooms.kept_board import KeptBoard
 
     return KeptBoard(rooms, term)
+
+
+def _governance(rooms: RoomTransport) -> "Governance | None":
+    """Return what governs the boards of `rooms`, if they keep anything but messages."""
+    if not _keep_books(rooms):
+        return None
+    from letagents.adapters.rooms.kept_governance import KeptGovernance
+
+    return KeptGovernance(rooms)
 
 
 def _keep_books(rooms: object) -> "TypeGuard[Keeping]":

@@ -11,6 +11,7 @@ from letagents.application.board import BoardOpening, Boards, no_board
 from letagents.application.callers import Callers
 from letagents.application.chat import Chat
 from letagents.application.connections import Connections
+from letagents.application.governance import GovernanceOpening, Governing, ungoverned
 from letagents.application.memory import Memory, Opening, nowhere
 from letagents.application.messaging import Messaging
 from letagents.application.onboarding import Installation, Onboarding
@@ -44,6 +45,7 @@ class Client:
     onboarding: Onboarding
     memory: Memory
     board: Boards
+    governing: Governing
 
 
 @attrs.frozen
@@ -62,6 +64,7 @@ class LetAgents:
     installation: Installation = attrs.field(factory=Installation, kw_only=True)
     memory: Opening = attrs.field(default=nowhere, kw_only=True)
     board: BoardOpening = attrs.field(default=no_board, kw_only=True)
+    governance: GovernanceOpening = attrs.field(default=ungoverned, kw_only=True)
 
     @asynccontextmanager
     async def client(self, hints: Hints | None = None) -> AsyncIterator[Client]:
@@ -97,4 +100,5 @@ class LetAgents:
             Onboarding(self.state, self.clock, chat, self.installation),
             Memory(self.memory, held, messages),
             Boards(self.board, held, self.ids),
+            Governing(self.governance, held),
         )

@@ -153,6 +153,14 @@ class Governance(Protocol):
         """
         ...
 
+    async def intent(self, room_id: RoomId, intent_id: str, viewer: Fence | None = None) -> Intent:
+        """Return one intent, as it stands.
+
+        Raises:
+            IntentNotFound: there is none of that id.
+        """
+        ...
+
     async def approve(
         self,
         room_id: RoomId,

@@ -145,13 +145,21 @@ class KeptGovernance:
         def listed(book: Book) -> Intents:
             where = Where(
                 state=status.value if status else None,
-                after=_number(book, after),
+                after=_known(book, after, "after").number if after else None,
                 limit=most + 1,
             )
             found = book.find(INTENTS, where)
             return Intents(tuple(found[:most]), more=len(found) > most)
 
         return await self._rooms.look(room_id, listed, viewer)
+
+    async def intent(self, room_id: RoomId, intent_id: str, viewer: Fence | None = None) -> Intent:
+        """Return one intent, as it stands."""
+
+        def one(book: Book) -> Intent:
+            return kept_decisions.as_it_stands(book, _known(book, intent_id, "intent_id"))
+
+        return await self._rooms.look(room_id, one, viewer)
 
     async def approve(
         self,
@@ -218,16 +226,14 @@ def _checked_standing(book: Book, task_id: str | None) -> Standing | None:
     return standing
 
 
-def _number(book: Book, intent_id: str | None) -> int | None:
-    if intent_id is None:
-        return None
+def _known(book: Book, intent_id: str, field: str) -> Intent:
     intent = book.get(INTENTS, intent_id)
     if intent is None:
         raise denials.IntentNotFound(
-            f"after: there is no intent {quoted(intent_id)} in this room.",
-            remedy="Pass the intent_id of an earlier result of this room, or leave it out.",
+            f"{field}: there is no intent {quoted(intent_id)} in this room.",
+            remedy="list_board_intents() shows those that are there.",
         )
-    return intent.number
+    return intent
 
 
 def _to_decide(book: Book, intent_id: str) -> Intent | None:

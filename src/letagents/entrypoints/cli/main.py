@@ -63,6 +63,8 @@ def _parser() -> argparse.ArgumentParser:
     _tail(commands)
     _send(commands)
     _search(commands)
+    _intents(commands)
+    _deciding(commands)
     _doctor(commands)
     return parser
 
@@ -144,6 +146,25 @@ def _search(commands: Commands) -> None:
         "-n", dest="most", metavar="N", type=_count, default=20, help="so many at most (20)"
     )
     _json(search)
+
+
+def _intents(commands: Commands) -> None:
+    does = "list what agents of a room want to be allowed, the oldest first"
+    intents = _command(commands, "intents", module="governance", does=does)
+    intents.set_defaults(command="intents")
+    intents.add_argument("room", metavar="ROOM", help="its name or invite code")
+    intents.add_argument("--all", action="store_true", help="those that were decided, too")
+    _json(intents)
+
+
+def _deciding(commands: Commands) -> None:
+    for name, what in (("approve", "allow"), ("deny", "refuse")):
+        does = f"{what} what an agent wants; the room tells it, with your reason"
+        deciding = _command(commands, name, module="governance", does=does)
+        deciding.set_defaults(command=name)
+        deciding.add_argument("room", metavar="ROOM", help="its name or invite code")
+        deciding.add_argument("intent", metavar="INTENT", help="which: `letagents intents ROOM`")
+        deciding.add_argument("--reason", help="why, in a few words")
 
 
 def _doctor(commands: Commands) -> None:

@@ -112,6 +112,7 @@ def complain(error: LetAgentsError) -> None:
 
 
 _REMEDIES = {
+    "board_intent_not_found": "Run `letagents intents ROOM` to see those that wait for you.",
     "unknown_message": "Run `letagents tail ROOM` to see the ids of its messages.",
     "key_reused": "Pass another --key for another message, or none.",
     "room_full": "Go on in another room: `letagents send --create ROOM TEXT`.",
