@@ -6,6 +6,8 @@ Who is offered which of them: domain/surfaces.py, where a new tool needs its lin
 from letagents.entrypoints.mcp.tool import Tool
 from letagents.entrypoints.mcp.tools import (
     artifacts,
+    board,
+    governance,
     knowledge,
     messages,
     onboarding,
@@ -38,7 +40,10 @@ TOOLS: tuple[Tool[Visit], ...] = (
     # 7 workspace capture
     *unavailable.CAPTURE,
     # 8 tasks, then claimed paths
+    *board.ADDING,
+    *governance.GOVERNING,
     *artifacts.EVENTS_AND_ARTIFACTS,
+    *board.WORKING,
     # 9 setting a repository up
     *repository.SETTING_UP,
     # 10 messages, then search

@@ -1,0 +1,254 @@
+"""Tools of the task board. What they take is bounded in the domain. (Source: mcp-tools 9.5.)
+
+Two tuples, since others' tools stand between them: ADDING and WORKING.
+"""
+
+from letagents.entrypoints.mcp.parameters import Parameter
+from letagents.entrypoints.mcp.tool import Progress, Run, Tool
+from letagents.entrypoints.mcp.tools import schemas
+from letagents.entrypoints.mcp.tools.arguments import ROOM_ID, SESSION_ID, WORKER_ID, Arguments
+from letagents.entrypoints.mcp.visit import Visit
+
+STATUSES = (
+    "proposed", "accepted", "assigned", "in_progress", "blocked", "in_review", "merged", "done",
+    "cancelled",
+)  # fmt: skip
+PROVIDERS = ("github", "gitlab", "bitbucket", "unknown")
+ARTIFACTS = ("issue", "branch", "pull_request", "merge_request", "review", "check_run", "merge")
+
+
+def _calling(name: str) -> Run[Visit]:
+    """Return what runs the call of that name, which is loaded when it is first needed."""
+
+    async def run(visit: Visit, arguments: Arguments, _progress: Progress) -> dict[str, object]:
+        from letagents.entrypoints.mcp.tools import board_calls
+
+        result: dict[str, object] = await getattr(board_calls, name)(visit, arguments)
+        return result
+
+    return run
+
+
+_WHO = (ROOM_ID, WORKER_ID, SESSION_ID)
+_TASK_ID = Parameter("task_id", "string", "E.g. task_3.", required=True)
+_APPROVAL = (
+    Parameter("board_intent_id", "string", "An approved intent."),
+    Parameter("board_approval_token", "string", secret=True),
+)
+_LEASE_ID = Parameter("lease_id", "string")
+_EPOCH = Parameter("epoch", "integer", "Your lease's epoch: refused if it moved on.", minimum=0)
+_REASON = Parameter("reason", "string", free_text=True, blank=True)
+_PR_URL = Parameter("pr_url", "string", blank=True)
+_ARTIFACTS = Parameter(
+    "workflow_artifacts",
+    "array",
+    "Replace those of the task.",
+    max_items=32,
+    item=(
+        Parameter("provider", "string", required=True, enum=PROVIDERS),
+        Parameter("kind", "string", required=True, enum=ARTIFACTS),
+        Parameter("id", "string"),
+        Parameter("number", "integer"),
+        Parameter("title", "string"),
+        Parameter("url", "string"),
+        Parameter("ref", "string"),
+        Parameter("state", "string"),
+    ),
+)
+
+_CHANGED = schemas.result(
+    {"success": schemas.BOOLEAN, "task": schemas.OBJECT, "agent_identity": schemas.IDENTITY},
+    {"idempotent": schemas.BOOLEAN},
+)
+_MOVED = schemas.result(
+    {
+        "success": schemas.BOOLEAN,
+        "action": schemas.STRING,
+        "task": schemas.OBJECT,
+        "agent_identity": schemas.IDENTITY,
+    },
+    {
+        "lease": schemas.OBJECT,
+        "released_lease": schemas.nullable(schemas.OBJECT),
+        "new_lease": schemas.nullable(schemas.OBJECT),
+    },
+)
+
+ADDING = (
+    Tool(
+        name="add_task",
+        purpose="Propose a task. Once accepted (update_task) it can be claimed.",
+        parameters=(
+            Parameter("title", "string", required=True),
+            Parameter("description", "string", free_text=True, blank=True),
+            Parameter("source_message_id", "string", "It asks for the task."),
+            Parameter("client_task_id", "string", "Idempotency key."),
+            *_WHO,
+            *_APPROVAL,
+            Parameter("created_by", "string", "Ignored.", blank=True),
+        ),
+        result=_CHANGED,
+        read_only=False,
+        idempotent=False,
+        open_world=False,
+        run=_calling("add_task"),
+    ),
+    Tool(
+        name="get_board",
+        purpose="The tasks: where they stand, who holds them. By default the open ones.",
+        parameters=(
+            Parameter("status", "string", enum=STATUSES),
+            Parameter("open_only", "boolean", "Default true, without status."),
+            Parameter("after", "string", "Cursor: next_after."),
+            Parameter("task_id", "string", "This one alone, whole."),
+            Parameter("description_offset", "integer", "With task_id."),
+            *_WHO,
+        ),
+        result=schemas.result(
+            {"success": schemas.BOOLEAN, "tasks": {"type": "array", "items": schemas.OBJECT}},
+            {
+                "room_id": schemas.STRING,
+                "artifact_detail_instruction": schemas.STRING,
+                "has_more": schemas.BOOLEAN,
+                "next_after": schemas.STRING,
+            },
+        ),
+        read_only=True,
+        idempotent=True,
+        open_world=True,
+        run=_calling("get_board"),
+    ),
+)
+"""What stands before the tools that govern the board."""
+
+WORKING = (
+    Tool(
+        name="claim_task",
+        purpose="Take an accepted task, or one whose holder is gone.",
+        parameters=(
+            _TASK_ID,
+            *_WHO,
+            *_APPROVAL,
+            Parameter("assignee", "string", "Ignored.", blank=True),
+        ),
+        result=_CHANGED,
+        read_only=False,
+        idempotent=True,
+        open_world=True,
+        run=_calling("claim_task"),
+    ),
+    Tool(
+        name="update_task",
+        purpose="Move a task, or attach what belongs to it.",
+        parameters=(
+            _TASK_ID,
+            Parameter("status", "string", enum=STATUSES),
+            Parameter("assignee", "string", "You, with assigned.", blank=True),
+            _PR_URL,
+            _ARTIFACTS,
+            _EPOCH,
+            *_WHO,
+            *_APPROVAL,
+        ),
+        result=_CHANGED,
+        read_only=False,
+        idempotent=False,
+        open_world=True,
+        run=_calling("update_task"),
+    ),
+    Tool(
+        name="complete_task",
+        purpose="Give your task into review.",
+        parameters=(_TASK_ID, _PR_URL, _EPOCH, *_WHO),
+        result=_CHANGED,
+        read_only=False,
+        idempotent=False,
+        open_world=True,
+        run=_calling("complete_task"),
+    ),
+    Tool(
+        name="claim_task_review",
+        purpose="Review a task of another agent, in_review or blocked.",
+        parameters=(_TASK_ID, _REASON, *_WHO),
+        result=_MOVED,
+        read_only=False,
+        idempotent=True,
+        open_world=True,
+        run=_calling("claim_task_review"),
+    ),
+    Tool(
+        name="release_task_review",
+        purpose="Let a review go.",
+        parameters=(_TASK_ID, _LEASE_ID, _REASON, *_WHO),
+        result=_MOVED,
+        read_only=False,
+        idempotent=False,
+        open_world=True,
+        run=_calling("release_task_review"),
+    ),
+    Tool(
+        name="release_task_lease",
+        purpose="Let your task go: it can be claimed again.",
+        parameters=(_TASK_ID, _LEASE_ID, _REASON, *_WHO, *_APPROVAL),
+        result=_MOVED,
+        read_only=False,
+        idempotent=False,
+        open_world=True,
+        run=_calling("release_task_lease"),
+    ),
+    Tool(
+        name="handoff_task_lease",
+        purpose="Hand your task over to an agent that is there.",
+        parameters=(
+            _TASK_ID,
+            Parameter("target_agent_key", "string", required=True),
+            Parameter("target_actor_instance_id", "string"),
+            Parameter("target_agent_session_id", "string"),
+            _LEASE_ID,
+            _REASON,
+            *_WHO,
+            *_APPROVAL,
+        ),
+        result=_MOVED,
+        read_only=False,
+        idempotent=False,
+        open_world=True,
+        run=_calling("handoff_task_lease"),
+    ),
+    Tool(
+        name="submit_review_verdict",
+        purpose="Record your verdict on a task that you review. Published nowhere else.",
+        parameters=(
+            _TASK_ID,
+            Parameter(
+                "verdict", "string", required=True, enum=("approve", "request_changes", "comment")
+            ),
+            Parameter("body", "string", free_text=True, blank=True),
+            Parameter(
+                "expected_head_sha",
+                "string",
+                "The commit you reviewed.",
+                required=True,
+                pattern="^[0-9a-fA-F]{40}$",
+                form="the 40 hexadecimal digits of a commit's id",
+            ),
+            Parameter("idempotency_key", "string", required=True),
+            *_WHO,
+        ),
+        result=schemas.result(
+            {
+                "success": schemas.BOOLEAN,
+                "room_id": schemas.STRING,
+                "task_id": schemas.STRING,
+                "effect": schemas.OBJECT,
+                "message": schemas.STRING,
+                "agent_identity": schemas.IDENTITY,
+            }
+        ),
+        read_only=False,
+        idempotent=True,
+        open_world=True,
+        run=_calling("submit_review_verdict"),
+    ),
+)
+"""What stands after them."""
