@@ -63,8 +63,14 @@ def _parser() -> argparse.ArgumentParser:
     _tail(commands)
     _send(commands)
     _search(commands)
+    _board(commands)
+    _why(commands)
     _intents(commands)
     _deciding(commands)
+    _requests(commands)
+    _answer(commands)
+    _memory(commands)
+    _guidelines(commands)
     _doctor(commands)
     return parser
 
@@ -148,6 +154,24 @@ def _search(commands: Commands) -> None:
     _json(search)
 
 
+def _board(commands: Commands) -> None:
+    does = "list the tasks of a room: where they stand and who is on them"
+    board = _command(commands, "board", module="board", does=does)
+    board.add_argument("room", metavar="ROOM", help="its name or invite code")
+    board.add_argument("--all", action="store_true", help="those that are over, too")
+    board.set_defaults(command="board")
+    _json(board)
+
+
+def _why(commands: Commands) -> None:
+    does = "say why a task stands as it does, who holds it and what can follow"
+    why = _command(commands, "why", module="board", does=does)
+    why.add_argument("room", metavar="ROOM", help="its name or invite code")
+    why.add_argument("task", metavar="TASK", help="its id, such as task_3")
+    why.set_defaults(command="why")
+    _json(why)
+
+
 def _intents(commands: Commands) -> None:
     does = "list what agents of a room want to be allowed, the oldest first"
     intents = _command(commands, "intents", module="governance", does=does)
@@ -165,6 +189,52 @@ def _deciding(commands: Commands) -> None:
         deciding.add_argument("room", metavar="ROOM", help="its name or invite code")
         deciding.add_argument("intent", metavar="INTENT", help="which: `letagents intents ROOM`")
         deciding.add_argument("--reason", help="why, in a few words")
+
+
+def _requests(commands: Commands) -> None:
+    does = "list what agents of a room ask its people"
+    requests = _command(commands, "requests", module="memory", does=does)
+    requests.set_defaults(command="requests")
+    requests.add_argument("room", metavar="ROOM", help="its name or invite code")
+    requests.add_argument("--all", action="store_true", help="those that were answered, too")
+    _json(requests)
+
+
+def _answer(commands: Commands) -> None:
+    does = "answer what an agent asked; the room tells it, and nobody else"
+    answer = _command(commands, "answer", module="memory", does=does)
+    answer.set_defaults(command="answer")
+    answer.add_argument("room", metavar="ROOM", help="its name or invite code")
+    answer.add_argument("request", metavar="REQUEST", help="which: `letagents requests ROOM`")
+    answer.add_argument("text", metavar="TEXT", nargs="+", help="the answer; - reads it")
+    answer.add_argument("--as", dest="name", metavar="NAME", help="your name (else as git has it)")
+
+
+def _memory(commands: Commands) -> None:
+    does = "list the facts that a room keeps, and archive or restore one"
+    memory = _command(commands, "memory", module="memory", does=does)
+    memory.set_defaults(command="memory")
+    memory.add_argument("room", metavar="ROOM", help="its name or invite code")
+    memory.add_argument("--all", action="store_true", help="those that are archived, too")
+    one = memory.add_mutually_exclusive_group()
+    one.add_argument("--history", metavar="ID", help="every version of one, the newest first")
+    one.add_argument("--archive", metavar="ID", help="put one away")
+    one.add_argument("--restore", metavar="ID", help="take one out again")
+    _json(memory)
+
+
+def _guidelines(commands: Commands) -> None:
+    does = "show what a room's people wish from agents in it, or set it"
+    guidelines = _command(commands, "guidelines", module="memory", does=does)
+    guidelines.set_defaults(command="guidelines")
+    guidelines.add_argument("room", metavar="ROOM", help="its name or invite code")
+    guidelines.add_argument(
+        "--set", metavar="FILE", help="set them to what is in it; - reads; nothing takes them away"
+    )
+    guidelines.add_argument(
+        "--as", dest="name", metavar="NAME", help="your name (else as git has it)"
+    )
+    _json(guidelines)
 
 
 def _doctor(commands: Commands) -> None:
