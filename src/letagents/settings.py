@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import attrs
 
+from letagents.domain.absences import GRACE, LONGEST_GRACE, SHORTEST_GRACE
 from letagents.domain.errors import SettingsInvalid
 from letagents.domain.identity import Hints
 from letagents.domain.surfaces import Caller, Profile, Toolset
@@ -23,6 +24,7 @@ LEASE_TERM = timedelta(minutes=15)
 _FILE_KEYS = (
     "state", "state_path", "rooms_db", "lease_term", "api_url", "log", "log_level", "poll_max_ms",
     "chat_storage", "agent_name", "agent_display_name", "agent_ide", "agent_owner_label", "toolset",
+    "liveness_notice_after_ms",
     "auto_join",
 )  # fmt: skip
 _STORAGE_KEYS = (
@@ -56,6 +58,7 @@ class Settings:
     log: str | None = None
     log_level: str = "info"
     poll_cap: timedelta = POLL_CAP
+    notice_after: timedelta = GRACE
     auto_join: bool = True
     hints: Hints = attrs.field(factory=Hints)
     caller: Caller = attrs.field(factory=Caller)
@@ -99,6 +102,7 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
         "log": source.choice("log", ("text", "json")),
         "log_level": source.choice("log_level", ("debug", "info", "warning", "error")),
         "poll_cap": source.parsed("poll_max_ms", _poll_cap),
+        "notice_after": source.parsed("liveness_notice_after_ms", _notice_after),
         "auto_join": source.parsed("auto_join", _switch),
     }
     chosen = {name: value for name, value in given.items() if value is not None}
@@ -219,6 +223,12 @@ def _poll_cap(text: str) -> timedelta | None:
     if milliseconds < 1000:
         return None
     return min(timedelta(milliseconds=milliseconds), POLL_CAP_LARGEST)
+
+
+def _notice_after(text: str) -> timedelta | None:
+    """What is no number, or out of bounds, is the default. (Source: hosted-api 5.9.)"""
+    span = timedelta(milliseconds=int(text)) if text.isdecimal() and len(text) < 10 else None
+    return span if span and SHORTEST_GRACE <= span <= LONGEST_GRACE else None
 
 
 def _caller(source: _Source, api_url: str | None) -> Caller:

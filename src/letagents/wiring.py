@@ -104,7 +104,15 @@ def _rooms(settings: Settings, clock: Clock, ids: Ids, opened: AsyncExitStack) -
     processes = ProcessLocks(settings.run_dir, ids)
     opened.callback(processes.close)
     nudges = DatagramNudges(settings.run_dir, ids)
-    rooms = LocalRooms(settings.rooms_db, ids, clock, nudges, processes, term=settings.lease_term)
+    rooms = LocalRooms(
+        settings.rooms_db,
+        ids,
+        clock,
+        nudges,
+        processes,
+        term=settings.lease_term,
+        grace=settings.notice_after,
+    )
     opened.push_async_callback(rooms.aclose)
     return rooms
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import attrs
 
-from letagents.adapters.rooms import board_records, kept_wakes
+from letagents.adapters.rooms import board_records, kept_absences, kept_wakes
 from letagents.adapters.rooms.board_records import EVENTS, LEASES, LOCKS, TASKS
 from letagents.adapters.rooms.book import SYSTEM, Book
 from letagents.domain import leases, locks
@@ -95,6 +95,8 @@ class Sheet:
             self.put_lease(claimed.expired)
             self.note(task, EventType.EXPIRED, lease=claimed.expired, decision=Decision.RECORD)
         self.put_lease(claimed.lease)
+        if kind is LeaseKind.WORK:
+            kept_absences.watch(self.book, by.session_id)
         return claimed.lease
 
     def put_lease(self, lease: Lease) -> None:

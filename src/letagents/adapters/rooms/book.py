@@ -6,7 +6,7 @@ verb did is kept whole or not at all. Refuse before the first `put`, and nothing
 """
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Generic, Protocol, TypeVar
 
 import attrs
@@ -104,6 +104,11 @@ class Book(Protocol):
         ...
 
     @property
+    def grace(self) -> timedelta:
+        """How long somebody who holds work is gone before the room tells of it."""
+        ...
+
+    @property
     def ids(self) -> Ids:
         """New names."""
         ...
@@ -138,6 +143,10 @@ class Book(Protocol):
 
     def is_alive(self, process: str | None) -> bool | None:
         """Whether the process of a session is there; None where that cannot be known."""
+        ...
+
+    def saw(self, session_id: SessionId) -> None:
+        """Note that the process of a session is there now."""
         ...
 
     def message(self, number: int) -> Message | None:

@@ -2,13 +2,20 @@
 
 from collections.abc import Callable, Mapping
 
-from letagents.adapters.rooms import kept_decisions, kept_escalation, kept_managers, kept_wakes
+from letagents.adapters.rooms import (
+    kept_absences,
+    kept_decisions,
+    kept_escalation,
+    kept_managers,
+    kept_wakes,
+)
 from letagents.adapters.rooms.book import Book
 
 Doer = Callable[[Book, str], None]
 """Does what is due for the thing of that key."""
 
 DOERS: Mapping[str, Doer] = {
+    kept_absences.DUE: kept_absences.due,
     kept_wakes.DUE: kept_wakes.due,
     kept_decisions.ESCALATION_DUE: kept_escalation.escalate,
     kept_managers.WATCH_DUE: kept_managers.watch,

@@ -1,6 +1,6 @@
 """Leases let go, handed over, and passed on to who comes back; reviews and what comes of them."""
 
-from letagents.adapters.rooms import board_records, kept_intents
+from letagents.adapters.rooms import board_records, kept_absences, kept_intents
 from letagents.adapters.rooms.board_records import LEASES, VERDICTS
 from letagents.adapters.rooms.board_sheet import Sheet
 from letagents.adapters.rooms.book import Book, Where
@@ -73,6 +73,7 @@ def _handed(
     number = book.next_number(LEASES[lease.kind])
     new = leases.handed(lease, to, number=number, now=book.now, tick=book.tick)
     sheet.put_lease(new)
+    kept_absences.watch(book, to.session_id)
     sheet.end_own_review(task, to)
     after = tasks.given_to(task, to, now=book.now)
     sheet.note(after, EventType.HANDED_OVER, before=task.status, lease=new, reason=action.reason,

@@ -1,6 +1,7 @@
 """All that LocalRooms does in its database, in one place; blocking, for any thread."""
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
 
@@ -43,10 +44,11 @@ class Ledger:
         clock: Clock,
         processes: Processes,
         admins: Admins,
+        grace: timedelta,
     ) -> "Ledger":
         """Return the ledger of a database, or of the one at a path or URL."""
         store = LocalStore.at(place)
-        return cls(store, ids, clock, processes, Books(store, ids, clock, processes, admins))
+        return cls(store, ids, clock, processes, Books(store, ids, clock, processes, admins, grace))
 
     def change(self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None) -> T:
         """Return what `work` returns once what it put down is committed."""

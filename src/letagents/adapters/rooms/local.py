@@ -21,6 +21,7 @@ from letagents.adapters.rooms.book import Admins, Book, everybody
 from letagents.adapters.rooms.evidence import UnknownProcesses
 from letagents.adapters.rooms.signs import Signs, interval
 from letagents.adapters.rooms.writer import Outcome, Post, Writer, closed
+from letagents.domain.absences import GRACE
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
@@ -56,6 +57,7 @@ class LocalRooms:
     _processes: Processes = attrs.field(factory=UnknownProcesses)
     _admins: Admins = everybody
     _term: timedelta = timedelta(minutes=15)
+    _grace: timedelta = GRACE
     _bells: Bells = attrs.field(factory=Bells)
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _opened: "Ledger | None" = None
@@ -236,6 +238,6 @@ class LocalRooms:
                 from letagents.adapters.rooms.ledger import Ledger
 
                 self._opened = Ledger.at(
-                    self._place, self._ids, self._clock, self._processes, self._admins
+                    self._place, self._ids, self._clock, self._processes, self._admins, self._grace
                 )
             return self._opened

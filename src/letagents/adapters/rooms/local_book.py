@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 import attrs
@@ -73,6 +73,14 @@ _SAID = select(MESSAGES.c.number).where(
     MESSAGES.c.client_key == bindparam("client_key"),
 )
 _LAST = select(ROOMS.c.last_number).where(ROOMS.c.room_id == bindparam("room_id"))
+_SAW = (
+    SESSIONS.update()
+    .where(
+        SESSIONS.c.room_id == bindparam("at_room"),
+        SESSIONS.c.session_id == bindparam("of_session"),
+    )
+    .values(seen_boot=bindparam("boot"), seen_seconds=bindparam("seconds"))
+)
 _SAY = MESSAGES.insert()
 _COUNT = (
     ROOMS.update()
@@ -135,6 +143,7 @@ class LocalBook:
     now: datetime
     tick: Tick
     ids: Ids
+    grace: timedelta
     _unit: Unit
     _processes: Processes
 
@@ -192,6 +201,12 @@ class LocalBook:
     def is_alive(self, process: str | None) -> bool | None:
         """Whether that process is there."""
         return None if process is None else self._processes.is_alive(process)
+
+    def saw(self, session_id: SessionId) -> None:
+        """Note that the process of a session is there now."""
+        facts = {"boot": self.tick.boot, "seconds": self.tick.seconds}
+        where = {"at_room": self.room_id.value, "of_session": session_id.value}
+        self._unit.change(_SAW, {**facts, **where})
 
     def message(self, number: int) -> Message | None:
         """Return the message of that number."""
@@ -253,6 +268,7 @@ class Books:
     _clock: Clock
     _processes: Processes
     _admins: Admins
+    _grace: timedelta
 
     def change(self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None) -> T:
         """Return what `work` returns once what it put down is committed."""
@@ -272,4 +288,7 @@ class Books:
         """Return the book of a room in which `caller` has been admitted, or nobody acts."""
         now, tick = self._clock.now(), self._clock.tick()
         is_admin = self._admins(caller)
-        return LocalBook(room_id, caller, is_admin, now, tick, self._ids, unit, self._processes)
+        processes = self._processes
+        return LocalBook(
+            room_id, caller, is_admin, now, tick, self._ids, self._grace, unit, processes
+        )

@@ -20,6 +20,7 @@ from letagents.adapters.rooms.evidence import ToldProcesses
 from letagents.adapters.rooms.memory_book import MemoryBook, Things
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.domain import fencing, messages, rooms, search, sessions
+from letagents.domain.absences import GRACE
 from letagents.domain.fencing import Fence
 from letagents.domain.follow_ups import Holder
 from letagents.domain.ids import MessageId, RoomId, SessionId
@@ -176,6 +177,7 @@ class MemoryRooms:
     _clock: Clock = attrs.field(factory=SystemClock)
     _processes: Processes = attrs.field(factory=ToldProcesses)
     _admins: Admins = everybody
+    _grace: timedelta = GRACE
     _kept: dict[RoomId, _Kept] = attrs.field(factory=dict)
     _bells: Bells = attrs.field(factory=Bells)
 
@@ -344,6 +346,7 @@ class MemoryRooms:
             now,
             tick,
             self._ids,
+            self._grace,
             kept.things,
             kept.seats,
             self._processes,

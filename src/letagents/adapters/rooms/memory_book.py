@@ -1,7 +1,7 @@
 """The book of a room in this process's memory: what is put down is kept all at once at the end."""
 
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable, MutableMapping
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 import attrs
@@ -31,8 +31,9 @@ class MemoryBook:
     now: datetime
     tick: Tick
     ids: Ids
+    grace: timedelta
     _things: Things
-    _seats: Mapping[SessionId, Seat]
+    _seats: MutableMapping[SessionId, Seat]
     _processes: Processes
     _numbered: Callable[[int], Message | None]
     _say: Say
@@ -77,6 +78,12 @@ class MemoryBook:
     def is_alive(self, process: str | None) -> bool | None:
         """Whether that process is there."""
         return None if process is None else self._processes.is_alive(process)
+
+    def saw(self, session_id: SessionId) -> None:
+        """Note that the process of a session is there now."""
+        seat = self._seats[session_id]
+        session = attrs.evolve(seat.session, seen=self.tick)
+        self._seats[session_id] = attrs.evolve(seat, session=session)
 
     def message(self, number: int) -> Message | None:
         """Return the message of that number."""

@@ -1,6 +1,6 @@
 """What a worker finds when it arrives again: its own tasks, and those that were left to it."""
 
-from letagents.adapters.rooms import kept_board
+from letagents.adapters.rooms import kept_absences, kept_board
 from letagents.adapters.rooms.book import Book
 from letagents.domain.sessions import Resumed, Session
 
@@ -8,4 +8,5 @@ from letagents.domain.sessions import Resumed, Session
 def resumed(book: Book, session: Session) -> tuple[Resumed, ...]:
     """Let `session` have what was left to it; return all that it holds."""
     held = kept_board.adopt(book, session)
+    kept_absences.returned(book, session, held)
     return tuple(Resumed(lease.about, lease.kind.value) for lease in held)

@@ -93,6 +93,7 @@ def _values(settings: Settings) -> dict[str, str | None]:
         "log": settings.log,
         "log_level": settings.log_level,
         "poll_max_ms": f"{1000 * settings.poll_cap.total_seconds():.0f}",
+        "liveness_notice_after_ms": f"{1000 * settings.notice_after.total_seconds():.0f}",
         "agent_name": hints.name,
         "agent_display_name": hints.display_name,
         "agent_ide": hints.ide,

@@ -1,0 +1,81 @@
+"""Looking after those who hold work: whether they are there, and telling where they are not."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import attrs
+
+from letagents.adapters.rooms import dues
+from letagents.adapters.rooms.board_records import WORK_LEASES
+from letagents.adapters.rooms.book import Book, Kind, Where
+from letagents.adapters.rooms.kept_notices import AUTO, LIVENESS
+from letagents.domain import absences
+from letagents.domain.ids import SessionId
+from letagents.domain.leases import Lease, LeaseKind
+from letagents.domain.sessions import Session
+from letagents.wire import moments
+
+DUE = "absence"
+"""What the room is asked to do when somebody who holds work is to be looked at."""
+
+
+@attrs.frozen
+class Absence:
+    """That the room told of a session's worker that it is gone. `number` is of the telling."""
+
+    number: int
+    session_id: SessionId
+    told_at: datetime
+    is_over: bool = False
+
+
+ABSENCES = Kind(
+    name="absence",
+    of=Absence,
+    key=lambda absence: str(absence.session_id),
+    number=lambda absence: absence.number,
+    is_open=lambda absence: not absence.is_over,
+)
+
+
+def watch(book: Book, session_id: SessionId) -> None:
+    """Look after a session that has work in hand from now on."""
+    again_in = min(book.grace, absences.LOOK_AGAIN)
+    dues.ask(book, DUE, str(session_id), book.now + again_in)
+
+
+def due(book: Book, key: str) -> None:
+    """Look whether a session that has work in hand is there."""
+    session, held = book.session(SessionId(key)), _held(book, key)
+    if session is None or not held:
+        return
+    alive = book.is_alive(session.process)
+    found = absences.look(session, alive=alive, tick=book.tick, grace=book.grace)
+    if found.is_there:
+        book.saw(session.session_id)
+    if found.again_in is not None:
+        dues.ask(book, DUE, key, book.now + found.again_in)
+    if found.gone_for is not None:
+        text = absences.gone(session.display_name, found.gone_for, [one.about for one in held])
+        _say(book, f"offline:agent_session:{key}:{moments.to_text(session.last_seen_at)}", text)
+        book.put(ABSENCES, Absence(book.next_number(ABSENCES), session.session_id, book.now))
+
+
+def returned(book: Book, session: Session, held: Sequence[Lease]) -> None:
+    """Tell that a session is connected again, if it was told to be gone; look after its work."""
+    key = str(session.session_id)
+    absence = book.get(ABSENCES, key)
+    if absence is not None and not absence.is_over:
+        told_at = moments.to_text(absence.told_at)
+        _say(book, f"recovered:agent_session:{key}:{told_at}", absences.back(session.display_name))
+        book.put(ABSENCES, attrs.evolve(absence, is_over=True))
+    if any(lease.kind is LeaseKind.WORK for lease in held):
+        watch(book, session.session_id)
+
+
+def _held(book: Book, key: str) -> list[Lease]:
+    return book.find(WORK_LEASES, Where(is_open=True, by=key))
+
+
+def _say(book: Book, key: str, text: str) -> None:
+    book.say(text, key=f"agent_liveness:{key}", source=LIVENESS, prompt_kind=AUTO)
