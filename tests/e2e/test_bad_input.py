@@ -24,6 +24,8 @@ from letagents.entrypoints.mcp.visit import Visit
 MEGABYTES = "x" * 10_000_000
 
 GOOD: dict[str, object] = {
+    "action": "release",
+    "action_type": "task_create",
     "actor": "ada",
     "after": "1",
     "after_message_id": "msg_1",
@@ -31,30 +33,44 @@ GOOD: dict[str, object] = {
     "agent_session_id": None,
     "arguments": {"after_ms": 60_000},
     "artifact": {"provider": "github", "kind": "branch", "ref": "main"},
+    "assignee": "Sage",
     "author": "Ada",
     "auto_join": True,
     "before_message_id": "msg_2",
     "blocker": "a",
+    "board_approval_token": "t" * 43,
+    "board_intent_id": "intent_1",
     "body": "Tabs.",
     "capture_id": "a capture",
     "category": "decision",
     "checking": "a",
     "client_id": "a_client_id",
     "client_message_id": "a key",
+    "client_task_id": "a key",
     "code": None,
     "confidence": 0.5,
     "conversation_id": "one",
+    "created_by": "Sage",
     "cursor": None,
     "cwd": "/",
+    "description": "a description",
+    "description_offset": 0,
     "display_name": "Sage",
+    "epoch": 1,
     "event": "timer",
     "event_type": "push",
+    "expected_head_sha": "a" * 40,
     "expires_at": "2030-01-02T00:00:00Z",
     "force": True,
     "goal": "a goal",
     "hypothesis": "a",
+    "idempotency_key": "a key",
+    "intent_id": "intent_1",
+    "lease_id": "lease_1",
     "limit": 5,
     "linked_task_ids": [],
+    "manager_failover": "auto",
+    "manager_mode": "manager_optional",
     "max_minutes": 5,
     "message_id": "msg_1",
     "milestone": "a",
@@ -62,7 +78,11 @@ GOOD: dict[str, object] = {
     "next_action": "a",
     "note": "tea",
     "object_id": "1",
+    "open_only": True,
     "outcome": "no_reply",
+    "payload": {"title": "Tabs"},
+    "pr_url": "https://example.com/1",
+    "reason": "because",
     "recommendation": "tabs",
     "recover_lost_worker": False,
     "registration_key": "another key",
@@ -73,6 +93,7 @@ GOOD: dict[str, object] = {
     "room_id": "workshop",
     "rule_id": "wake_0",
     "runtime": "codex",
+    "runtime_source": "unknown",
     "sender": "anybody",
     "session_id": "a session",
     "session_kind": "worker",
@@ -81,9 +102,12 @@ GOOD: dict[str, object] = {
     "since": "2030-01-01",
     "source_message_id": "msg_1",
     "source_url": "https://example.com",
-    "status": "busy",
+    "status": "done",
     "stop_phrase": "stop",
     "summary": "done",
+    "target_actor_instance_id": "one",
+    "target_agent_key": "ada/sage",
+    "target_agent_session_id": "a session",
     "task_id": "task_1",
     "text": "hi",
     "text_offset": 0,
@@ -92,8 +116,10 @@ GOOD: dict[str, object] = {
     "title": "Tabs",
     "unblocks": "all",
     "until": "2030-01-02",
+    "verdict": "comment",
     "words": "hi",
     "worker_id": None,
+    "workflow_artifacts": [],
 }
 """A value that goes through, for each name of a parameter; None where only a test can know one."""
 
@@ -225,6 +251,8 @@ class Scene:
             given["room_id"] = "workshop"
         if bad.tool.name == "disconnect_agent_session" and bad.parameter.name == "room_id":
             given["worker_id"] = self.worker_id
+        if bad.tool.name == "assign_board_manager":
+            given["agent_session_id"] = "local_0"
         given[bad.parameter.name] = bad.value
         return {name: value for name, value in given.items() if value is not Ellipsis}
 

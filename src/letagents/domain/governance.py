@@ -259,7 +259,8 @@ def candidate(session: Session | None, session_id: SessionId) -> Session:
     """
     if session is None or session.ended_at is not None or session.kind is not SessionKind.WORKER:
         raise NoSuchSession(
-            f"Active agent session not found: {session_id} is no live worker's in this room.",
+            f"agent_session_id: Active agent session not found: {session_id} is no live worker's "
+            "in this room.",
             remedy="Pass the agent_session_id that the worker got from register_agent_session.",
         )
     return session

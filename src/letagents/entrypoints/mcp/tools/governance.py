@@ -1,211 +1,35 @@
-"""Tools for approvals: asked for, decided, and who decides."""
+"""Tools for approvals: asked for, decided, and who decides. (Source: mcp-tools 9.5.)"""
 
-from collections.abc import Mapping
-
-from letagents.domain.approvals import IntentStatus
-from letagents.domain.governance import (
-    Failover,
-    ManagerMode,
-    RuntimeSource,
-    checked_session,
-)
-from letagents.domain.intents import Action, Payload, change_payload, create_payload, lease_payload
-from letagents.domain.sessions import Connection
-from letagents.domain.tasks import DESCRIPTION_LIMIT, REASON_LIMIT, TITLE_LIMIT, task_id_of
 from letagents.entrypoints.mcp.parameters import Parameter
-from letagents.entrypoints.mcp.tool import Progress, Tool
+from letagents.entrypoints.mcp.tool import Progress, Run, Tool
 from letagents.entrypoints.mcp.tools import schemas
-from letagents.entrypoints.mcp.tools.arguments import (
-    ROOM_ID,
-    SESSION_ID,
-    WORKER_ID,
-    Arguments,
-    naming,
-    text_of,
-)
-from letagents.entrypoints.mcp.tools.callers import acting, viewing
+from letagents.entrypoints.mcp.tools.arguments import ROOM_ID, SESSION_ID, WORKER_ID, Arguments
 from letagents.entrypoints.mcp.visit import Visit
-from letagents.ports.governance import Decided
-from letagents.wire import board, governance
-from letagents.wire.bounds import bounded
 
-Result = dict[str, object]
-
-
-async def get_board_settings(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    room_id, viewer = await viewing(visit, arguments)
-    with naming("room_id"):
-        governed = await visit.client.governing.governed(room_id, viewer)
-    manager = governed.manager
-    return {
-        "success": True,
-        "room_id": str(room_id),
-        "settings": governance.settings(governed.settings, room_id),
-        "active_manager": governance.manager(manager, room_id) if manager else None,
-        "pending_intent_count": governed.pending,
-    }
+# Spelt out, since what they come from is loaded when the first of these tools is called.
+MODES = ("off", "manager_optional", "intent_required")
+FAILOVERS = ("off", "announce", "auto")
+RUNTIME_SOURCES = ("desktop_managed", "open_model", "external", "unknown")
+ACTIONS = ("task_create", "task_claim", "task_close", "task_override", "task_update")
+STATUSES = ("pending", "approved", "used", "denied", "expired", "superseded")
+CLOSED = ("merged", "done", "cancelled")
 
 
-async def set_board_manager_mode(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    by = await acting(visit, arguments)
-    failover = arguments.get("manager_failover")
-    settings = await visit.client.governing.set_mode(
-        by, ManagerMode(arguments["manager_mode"]), Failover(failover) if failover else None
-    )
-    return _done(by) | {"settings": governance.settings(settings, by.session.room_id)}
+def _calling(name: str) -> Run[Visit]:
+    """Return what runs the call of that name, which is loaded when it is first needed."""
 
+    async def run(visit: Visit, arguments: Arguments, _progress: Progress) -> dict[str, object]:
+        from letagents.entrypoints.mcp.tools import governance_calls
 
-async def assign_board_manager(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    target = checked_session(text_of(arguments, "agent_session_id"))
-    # That session is the one to manage, not the one that acts.
-    own = {name: value for name, value in arguments.items() if name != "agent_session_id"}
-    by = await acting(visit, own)
-    source = RuntimeSource(arguments.get("runtime_source", RuntimeSource.UNKNOWN.value))
-    manager = await visit.client.governing.assign_manager(by, target, source)
-    return _done(by) | {"manager": governance.manager(manager, by.session.room_id)}
+        result: dict[str, object] = await getattr(governance_calls, name)(visit, arguments)
+        return result
 
-
-async def release_board_manager(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    by = await acting(visit, arguments)
-    manager = await visit.client.governing.release_manager(by, text_of(arguments, "reason"))
-    shown = governance.manager(manager, by.session.room_id) if manager else None
-    return _done(by) | {"manager": shown}
-
-
-async def register_board_intent(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    action, given = Action(arguments["action_type"]), arguments["payload"]
-    payload = dict(given) if isinstance(given, Mapping) else {}
-    task_id = text_of(arguments, "task_id")
-    if task_id is not None and action is not Action.TASK_CREATE:
-        payload.setdefault("task_id", task_id)
-    return await _proposed(visit, await acting(visit, arguments), action, payload)
-
-
-async def register_task_create_intent(
-    visit: Visit, arguments: Arguments, _progress: Progress
-) -> Result:
-    payload = create_payload(
-        str(arguments["title"]),
-        text_of(arguments, "description"),
-        text_of(arguments, "source_message_id"),
-    )
-    by = await acting(visit, arguments)
-    return await _proposed(visit, by, Action.TASK_CREATE, payload)
-
-
-async def register_task_claim_intent(
-    visit: Visit, arguments: Arguments, _progress: Progress
-) -> Result:
-    task_id = task_id_of(arguments["task_id"])
-    by = await acting(visit, arguments)
-    payload = change_payload(
-        task_id,
-        status="assigned",
-        assignee=by.session.actor_label,
-        assignee_agent_key=by.session.agent_key,
-    )
-    return await _proposed(visit, by, Action.TASK_CLAIM, payload)
-
-
-async def register_task_close_intent(
-    visit: Visit, arguments: Arguments, _progress: Progress
-) -> Result:
-    payload = change_payload(
-        task_id_of(arguments["task_id"]),
-        status=str(arguments["status"]),
-        pr_url=text_of(arguments, "pr_url"),
-    )
-    by = await acting(visit, arguments)
-    return await _proposed(visit, by, Action.TASK_CLOSE, payload)
-
-
-async def register_task_lease_action_intent(
-    visit: Visit, arguments: Arguments, _progress: Progress
-) -> Result:
-    payload = lease_payload(
-        task_id_of(arguments["task_id"]),
-        str(arguments["action"]),
-        lease_id=text_of(arguments, "lease_id"),
-        target_actor_key=text_of(arguments, "target_agent_key"),
-        target_agent_session_id=text_of(arguments, "target_agent_session_id"),
-    )
-    by = await acting(visit, arguments)
-    return await _proposed(visit, by, Action.TASK_OVERRIDE, payload)
-
-
-async def _proposed(visit: Visit, by: Connection, action: Action, payload: Payload) -> Result:
-    proposed = await visit.client.governing.propose(by, action, payload)
-    notice = proposed.notice
-    return _done(by) | {
-        "intent": governance.intent(proposed.intent, by.session.room_id),
-        "approval_needed": proposed.is_needed,
-        "manager_notification": governance.manager_notification(notice.to, notice.message_id),
-    }
-
-
-async def list_board_intents(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    room_id, viewer = await viewing(visit, arguments)
-    result: Result = {"success": True, "room_id": str(room_id)}
-    governing, intent_id = visit.client.governing, text_of(arguments, "intent_id")
-    with naming("room_id"):
-        if intent_id is not None:
-            one = await governing.intent(room_id, intent_id, viewer)
-            begins = arguments.get("description_offset")
-            described_from = begins if isinstance(begins, int) else 0
-            return result | {"intents": [governance.whole_intent(one, room_id, described_from)]}
-        status = arguments.get("status")
-        found = await governing.intents(
-            room_id,
-            IntentStatus(status) if status else None,
-            after=text_of(arguments, "cursor"),
-            viewer=viewer,
-        )
-    shown = bounded([governance.intent(one, room_id) for one in found.intents])
-    result["intents"] = shown.items
-    if found.more or shown.omitted:
-        result["next_cursor"] = shown.items[-1]["id"]
-    return result
-
-
-async def approve_board_intent(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    by = await acting(visit, arguments)
-    intent_id = str(arguments["intent_id"]).strip()
-    decided = await visit.client.governing.approve(by, intent_id, text_of(arguments, "reason"))
-    token, room_id = decided.token, by.session.room_id
-    task = None
-    if decided.task is not None:
-        view = await visit.client.board.task(room_id, decided.task.task_id, by)
-        task = board.row(view)
-    came = governance.came_of(decided.intent, task, has_token=token is not None)
-    return (
-        _decided(by, decided)
-        | ({"approval_token": token.value} if token else {})
-        | {"result": came}
-    )
-
-
-async def deny_board_intent(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    by = await acting(visit, arguments)
-    intent_id = str(arguments["intent_id"]).strip()
-    decided = await visit.client.governing.deny(by, intent_id, text_of(arguments, "reason"))
-    return _decided(by, decided)
-
-
-def _decided(by: Connection, decided: Decided) -> Result:
-    notice = decided.notice
-    return _done(by) | {
-        "intent": governance.intent(decided.intent, by.session.room_id),
-        "proposer_notification": governance.proposer_notification(notice.to, notice.message_id),
-    }
-
-
-def _done(by: Connection) -> Result:
-    return {"success": True, "room_id": str(by.session.room_id)}
+    return run
 
 
 _WHO = (ROOM_ID, WORKER_ID, SESSION_ID)
 _TASK = Parameter("task_id", "string", required=True, ceiling=40)
-_REASON = Parameter("reason", "string", max_length=REASON_LIMIT, free_text=True)
+_REASON = Parameter("reason", "string", ceiling=2_000, free_text=True)
 _INTENT = Parameter("intent_id", "string", required=True, ceiling=60)
 
 _DONE = {"success": schemas.BOOLEAN, "room_id": schemas.STRING}
@@ -246,7 +70,7 @@ GOVERNING = (
         read_only=True,
         idempotent=True,
         open_world=True,
-        run=get_board_settings,
+        run=_calling("get_board_settings"),
     ),
     Tool(
         name="set_board_manager_mode",
@@ -256,13 +80,13 @@ GOVERNING = (
                 "manager_mode",
                 "string",
                 required=True,
-                enum=tuple(one.value for one in ManagerMode),
+                enum=MODES,
             ),
             Parameter(
                 "manager_failover",
                 "string",
                 "When the manager is gone; auto lets another follow.",
-                enum=tuple(one.value for one in Failover),
+                enum=FAILOVERS,
             ),
             *_WHO,
         ),
@@ -270,14 +94,14 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=set_board_manager_mode,
+        run=_calling("set_board_manager_mode"),
     ),
     Tool(
         name="assign_board_manager",
         purpose="For admins: let a worker decide intents.",
         parameters=(
             Parameter("agent_session_id", "string", "The worker's.", required=True, ceiling=240),
-            Parameter("runtime_source", "string", enum=tuple(one.value for one in RuntimeSource)),
+            Parameter("runtime_source", "string", enum=RUNTIME_SOURCES),
             ROOM_ID,
             WORKER_ID,
         ),
@@ -285,7 +109,7 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=assign_board_manager,
+        run=_calling("assign_board_manager"),
     ),
     Tool(
         name="release_board_manager",
@@ -295,16 +119,14 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=release_board_manager,
+        run=_calling("release_board_manager"),
     ),
     Tool(
         name="register_board_intent",
         purpose="Ask approval for a board action, with its exact payload; the next four tools "
         "make the payload for you.",
         parameters=(
-            Parameter(
-                "action_type", "string", required=True, enum=tuple(one.value for one in Action)
-            ),
+            Parameter("action_type", "string", required=True, enum=ACTIONS),
             Parameter("payload", "object", required=True, max_bytes=80_000),
             Parameter("task_id", "string", ceiling=40),
             *_WHO,
@@ -313,14 +135,14 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=register_board_intent,
+        run=_calling("register_board_intent"),
     ),
     Tool(
         name="register_task_create_intent",
         purpose="Ask approval for a new task; approved, it is created. The room tells you.",
         parameters=(
-            Parameter("title", "string", required=True, max_length=TITLE_LIMIT),
-            Parameter("description", "string", max_length=DESCRIPTION_LIMIT, free_text=True),
+            Parameter("title", "string", required=True, ceiling=300),
+            Parameter("description", "string", ceiling=16_384, free_text=True),
             Parameter("source_message_id", "string", ceiling=40),
             *_WHO,
         ),
@@ -328,7 +150,7 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=register_task_create_intent,
+        run=_calling("register_task_create_intent"),
     ),
     Tool(
         name="register_task_claim_intent",
@@ -338,14 +160,14 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=register_task_claim_intent,
+        run=_calling("register_task_claim_intent"),
     ),
     Tool(
         name="register_task_close_intent",
         purpose="Ask approval to close a task; then update_task with its board_intent_id.",
         parameters=(
             _TASK,
-            Parameter("status", "string", required=True, enum=("merged", "done", "cancelled")),
+            Parameter("status", "string", required=True, enum=CLOSED),
             Parameter("pr_url", "string", "As you will pass it.", ceiling=2_048),
             *_WHO,
         ),
@@ -353,7 +175,7 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=register_task_close_intent,
+        run=_calling("register_task_close_intent"),
     ),
     Tool(
         name="register_task_lease_action_intent",
@@ -371,13 +193,13 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=register_task_lease_action_intent,
+        run=_calling("register_task_lease_action_intent"),
     ),
     Tool(
         name="list_board_intents",
         purpose="What agents asked to be approved, oldest first.",
         parameters=(
-            Parameter("status", "string", enum=tuple(one.value for one in IntentStatus)),
+            Parameter("status", "string", enum=STATUSES),
             Parameter("intent_id", "string", "This one, whole.", ceiling=60),
             Parameter("description_offset", "integer", "Of that one.", minimum=0),
             Parameter("cursor", "string", ceiling=60),
@@ -389,7 +211,7 @@ GOVERNING = (
         read_only=True,
         idempotent=True,
         open_world=True,
-        run=list_board_intents,
+        run=_calling("list_board_intents"),
     ),
     Tool(
         name="approve_board_intent",
@@ -401,7 +223,7 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=approve_board_intent,
+        run=_calling("approve_board_intent"),
     ),
     Tool(
         name="deny_board_intent",
@@ -411,6 +233,6 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=deny_board_intent,
+        run=_calling("deny_board_intent"),
     ),
 )
