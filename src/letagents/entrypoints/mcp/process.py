@@ -90,7 +90,7 @@ async def run_stdio(service: Service[S], lifetime: Lifetime) -> None:
     """Serve on standard input and output until `lifetime` ends; cancel what then still runs."""
     import anyio
 
-    from letagents.entrypoints.mcp.server import build_server
+    from letagents.entrypoints.mcp.server import build_server, options_of
     from letagents.entrypoints.mcp.stdio import stdio
 
     lifetime.begin()
@@ -108,6 +108,6 @@ async def run_stdio(service: Service[S], lifetime: Lifetime) -> None:
         )
         service.extend(server, session)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(server.run, incoming, outgoing, server.create_initialization_options())
+            tasks.start_soon(server.run, incoming, outgoing, options_of(server))
             await lifetime.wait()
             tasks.cancel_scope.cancel()

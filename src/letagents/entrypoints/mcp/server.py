@@ -6,7 +6,8 @@ from typing import Any, TypeVar
 
 import orjson
 from mcp import MCPError
-from mcp.server import Server, ServerRequestContext
+from mcp.server import NotificationOptions, Server, ServerRequestContext
+from mcp.server.models import InitializationOptions
 from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
@@ -68,6 +69,13 @@ def build_server(
     # What is in there by default is tracing: it costs every call time, and nobody here reads it.
     server.middleware.clear()
     return server
+
+
+def options_of(server: Server[Any]) -> InitializationOptions:
+    """Return what `server` says of itself: that it tells of resources, where it has any."""
+    has_resources = server.get_request_handler("resources/list") is not None
+    changes = NotificationOptions(resources_changed=has_resources)
+    return server.create_initialization_options(changes)
 
 
 def _program(context: ServerRequestContext[Any]) -> str | None:
