@@ -63,6 +63,27 @@ def test_the_cap_on_a_wait_is_read_as_the_original_reads_it(text: str, seconds: 
 
 
 @pytest.mark.parametrize(
+    ("text", "minutes"),
+    [
+        ("", 30),
+        ("120000", 2),
+        ("3600000", 60),
+        ("119999", 30),
+        ("3600001", 30),
+        ("soon", 30),
+        ("9" * 400, 30),
+        ("-1", 30),
+    ],
+)
+def test_when_a_room_tells_of_who_is_gone_is_read_as_the_original_reads_it(
+    text: str, minutes: int
+) -> None:
+    settings = load({"LETAGENTS_LIVENESS_NOTICE_AFTER_MS": text})
+
+    assert settings.notice_after == timedelta(minutes=minutes)
+
+
+@pytest.mark.parametrize(
     ("environ", "key"),
     [
         ({"CODEX_THREAD_ID": "t"}, "codex:t"),
