@@ -135,9 +135,9 @@ def change(
     epoch: int | None = None,
 ) -> Task:
     """Change a task, as who acts."""
-    task, worker = sheet.task(task_id), sheet.worker()
     if patch.is_empty:
         raise Malformed("status: nothing is to change.", remedy="Pass what is to become of it.")
+    task, worker = sheet.task(task_id), sheet.worker()
     tasks.check_change(task, patch, worker, is_admin=sheet.book.is_admin)
     work, review = sheet.active(LeaseKind.WORK, task), sheet.active(LeaseKind.REVIEW, task)
     tasks.check_merge(task, patch, _key(review), _key(work))

@@ -1,4 +1,4 @@
-"""`letagents board ROOM` and `letagents why ROOM TASK`: the tasks, and why one stands as it does."""
+"""`letagents board ROOM`: its tasks; `letagents why ROOM TASK`: why one stands as it does."""
 
 import argparse
 from collections.abc import Iterator
@@ -172,7 +172,9 @@ def _possible(view: TaskView) -> Iterator[str]:
 
 def _movers(view: TaskView) -> Iterator[tuple[str, list[Status]]]:
     task = view.task
-    patches = {one: Patch(status=one) for one in MOVES[task.status] if one is not Status.ASSIGNED}
+    patches: dict[Status, Patch] = {
+        one: Patch(status=one) for one in MOVES[task.status] if one is not Status.ASSIGNED
+    }
     decided = [one for one, patch in patches.items() if tasks.is_review_decision(task, patch)]
     worked = [one for one, patch in patches.items() if tasks.moves_on(task, patch)]
     worker = one_line(primary_label(task.assignee.label)) if task.assignee else "Who is on it"
