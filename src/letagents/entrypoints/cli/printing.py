@@ -113,6 +113,8 @@ def complain(error: LetAgentsError) -> None:
 
 _REMEDIES = {
     "board_intent_not_found": "Run `letagents intents ROOM` to see those that wait for you.",
+    "already_answered": "Run `letagents send ROOM TEXT` to say more.",
+    "unknown_record": "Run `letagents requests ROOM --all` or `letagents memory ROOM --all`.",
     "unknown_message": "Run `letagents tail ROOM` to see the ids of its messages.",
     "key_reused": "Pass another --key for another message, or none.",
     "room_full": "Go on in another room: `letagents send --create ROOM TEXT`.",
@@ -122,8 +124,11 @@ _REMEDIES = {
 """What a person at a shell does, where an agent would make a call."""
 
 _OPTIONS = {
+    "answer": "TEXT",
     "author": "--author",
     "client_message_id": "--key",
+    "guidelines": "--set",
+    "record_id": "ID",
     "reply_to": "--reply-to",
     "since": "--since",
     "text": "TEXT",
