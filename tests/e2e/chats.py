@@ -224,6 +224,14 @@ class Served:
                 self._answers[message["id"]] = message
         return self._answers.pop(number)
 
+    def notice(self) -> Plain:
+        """Wait for the next notice that is no answer; answers are kept."""
+        while True:
+            message: Plain = json.loads(self._lines.get(timeout=PATIENCE))
+            if "method" in message:
+                return message
+            self._answers[message["id"]] = message
+
     def call(self, tool: str, **arguments: object) -> Plain:
         """Return what a call that succeeds returns."""
         result = self.answer(self.begin(tool, **arguments))["result"]

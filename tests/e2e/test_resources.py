@@ -10,7 +10,7 @@ import pytest
 from mcp import MCPError
 from mcp.shared.subscriptions import ResourceUpdated
 from mcp_types import TextResourceContents
-from tests.e2e.chats import ERAS, Chat, House, living_in
+from tests.e2e.chats import ERAS, Chat, House, Served, living_in
 
 from letagents.domain.bounds import RESULT_LIMIT
 from letagents.entrypoints.mcp.resources import MESSAGES, READINESS
@@ -196,3 +196,49 @@ async def test_a_room_is_watched_once_and_let_go_of(old_house: House) -> None:
         await chat.client.unsubscribe_resource(uri)
 
     assert not watches.rooms
+
+
+# --- between processes ----------------------------------------------------------------------------
+
+
+def say(home: Path, text: str) -> None:
+    """Say something in the workshop from a process of its own."""
+    with Served(home) as other:
+        other.call("join_room", name="workshop")
+        me = other.call("register_agent_session", registration_key=text, room_id="workshop")
+        other.call("send_message", worker_id=me["worker_id"], text=text)
+        assert other.close() == 0
+
+
+def test_what_another_process_says_is_told_to_a_subscriber_with_a_session(tmp_path: Path) -> None:
+    with Served(tmp_path, ERAS[0]) as served:
+        hello = json.loads(served.said[0])["result"]
+        served.call("join_room", name="workshop")
+        served.answer(served.ask("resources/subscribe", {"uri": WORKSHOP}))
+        say(tmp_path, "hello")
+        told = [served.notice(), served.notice()]
+        served.answer(served.ask("resources/unsubscribe", {"uri": WORKSHOP}))
+
+        assert hello["capabilities"]["resources"] == {"subscribe": True, "listChanged": True}
+        assert [one["method"] for one in told] == [UPDATED, LISTED]
+        assert told[0]["params"] == {"uri": WORKSHOP}
+        assert served.close() == 0
+
+
+def test_what_another_process_says_is_told_on_an_open_stream(tmp_path: Path) -> None:
+    with Served(tmp_path, ERAS[1]) as served:
+        found = served.answer(served.ask("server/discover", {}))["result"]
+        served.call("join_room", name="workshop")
+        number = served.ask(
+            "subscriptions/listen", {"notifications": {"resourceSubscriptions": [WORKSHOP]}}
+        )
+        acknowledged = served.notice()
+        say(tmp_path, "hello")
+        told = served.notice()
+
+        assert found["capabilities"]["resources"] == {"subscribe": True, "listChanged": True}
+        assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
+        assert told["method"] == UPDATED
+        assert told["params"]["uri"] == WORKSHOP
+        assert told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == number
+        assert served.close() == 0
