@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import anyio
@@ -18,6 +19,7 @@ from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.sql import search_index
 from letagents.adapters.sql.database import Database
+from letagents.adapters.sql.tables import written
 from letagents.domain.errors import Malformed, NotAvailable
 from letagents.domain.messages import Latest, Message
 from letagents.domain.search import Query, among, asked
@@ -27,7 +29,7 @@ from letagents.testing.contracts.room_search import numbers
 
 _FORM_1 = Path(__file__).with_name("rooms_form_1.sql")
 _MORE = (
-    "INSERT INTO messages VALUES (?, ?, NULL, NULL, 'Ada', ?, 'agent', NULL, 0, NULL, NULL, NULL)"
+    "INSERT INTO messages VALUES (?, ?, NULL, NULL, 'Ada', ?, 'agent', NULL, ?, NULL, NULL, NULL)"
 )
 
 ALPHABET = st.sampled_from([*'ab "*-_.:()^+\n', "AND ", "OR ", "NEAR(", "é", "e\u0301", "数", "ー"])
@@ -86,11 +88,16 @@ def indexed(database: Database) -> list[int]:
 # --- being behind ---------------------------------------------------------------------------------
 
 
+def said(number: int) -> datetime:
+    """Return when a message of that number was said."""
+    return datetime(2029, 1, 1, tzinfo=UTC) + number * timedelta(minutes=1)
+
+
 def of_the_first_form(place: Path, messages: int) -> None:
-    """Make a database of the first form, with so many messages after its one."""
+    """Make a database of the first form, with so many messages after its one, a minute apart."""
     with closing(sqlite3.connect(place)) as old:
         old.executescript(_FORM_1.read_text("utf-8"))
-        rows = [(str(ROOM), at, f"lexer {at}") for at in range(2, messages + 2)]
+        rows = [(str(ROOM), at, f"lexer {at}", written(said(at))) for at in range(2, messages + 2)]
         old.executemany(_MORE, rows)
         old.execute("UPDATE rooms SET last_number = ?", [messages + 1])
         old.commit()
@@ -105,10 +112,26 @@ async def test_a_database_of_the_first_form_is_searched_from_its_first_message(
 
     assert numbers(await rooms.search(ROOM, asked("before"))) == [1]
     query, seen = asked("lexer", limit=50), list[int]()
-    while (found := await rooms.search(ROOM, query)).hits:
+    for _ in range(1_000 // 50):
+        found = await rooms.search(ROOM, query)
         seen += numbers(found)
         query = attrs.evolve(query, below=found.hits[-1].id)
     assert seen == list(range(1_001, 1, -1))
+    await rooms.aclose()
+
+
+@pytest.mark.rule("V12")
+async def test_a_time_is_found_at_the_edges_of_every_stretch(place: Path) -> None:
+    of_the_first_form(place, messages=2 * search_index.SPAN + 5)
+    rooms = rooms_at(place)
+
+    for edge in (search_index.SPAN, 2 * search_index.SPAN):
+        for first in range(edge - 2, edge + 2):
+            for last in range(first, edge + 2):
+                for words in ("lexer", None):
+                    query = asked(words, since=said(first), until=said(last + 1))
+                    expected = list(range(last, first - 1, -1))
+                    assert numbers(await rooms.search(ROOM, query)) == expected, (first, last)
     await rooms.aclose()
 
 

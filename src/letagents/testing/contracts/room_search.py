@@ -215,6 +215,21 @@ class RoomSearchContract(RoomCallers):
         assert numbers(await rooms.search(ROOM, asked(since=late))) == [1]
         assert numbers(await rooms.search(ROOM, asked(until=late))) == [2]
 
+    @pytest.mark.rule("V12")
+    async def test_a_time_is_found_whenever_else_was_searched(
+        self, rooms: Searchable, ada: Connection, clock: ManualClock
+    ) -> None:
+        begin = clock.now()
+        for at in range(3):
+            await self.say(rooms, ada, f"lexer {at}")
+            await rooms.search(ROOM, asked("lexer"))
+            clock.pass_by(timedelta(hours=1))
+
+        for at, expected in enumerate(([1], [2], [3], [])):
+            since = begin + timedelta(hours=at)
+            query = asked("lexer", since=since, until=since + timedelta(hours=1))
+            assert numbers(await rooms.search(ROOM, query)) == expected, at
+
     # --- pages ------------------------------------------------------------------------------------
 
     @pytest.mark.rule("V7")
@@ -224,7 +239,7 @@ class RoomSearchContract(RoomCallers):
         await self.say(rooms, ada, *(f"lexer {at}" for at in range(7)))
         seen: list[int] = []
         query = asked("lexer", limit=3)
-        while True:
+        for _ in range(5):
             found = await rooms.search(ROOM, query)
             seen += numbers(found)
             if not found.more:
