@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text as sql
-from tests.integration.rooms_processes import rooms_at
+from tests.integration.rooms_processes import rooms_at, run
 
 from letagents.adapters.rooms import health, local_search
 from letagents.adapters.rooms.local import LocalRooms
@@ -146,6 +146,16 @@ async def test_a_filling_that_was_broken_off_goes_on_where_it_ended(
     assert len((await rooms.search(ROOM, asked("lexer"))).hits) == 20
     assert local_search.add_more(store, ROOM) == search_index.BATCH + 1
     assert indexed(database) == list(range(1, search_index.BATCH + 2))
+
+
+async def test_a_room_that_lost_messages_is_searched_for_the_others(
+    database: Database, rooms: LocalRooms, ada: Connection
+) -> None:
+    await say(rooms, ada, 3)
+    run(database, "UPDATE rooms SET last_number = 99")
+
+    with anyio.fail_after(5):
+        assert numbers(await rooms.search(ROOM, asked("lexer"))) == [3, 2, 1]
 
 
 async def test_long_messages_fill_a_transaction_sooner(

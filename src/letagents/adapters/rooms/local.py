@@ -144,8 +144,9 @@ class LocalRooms:
     async def search(self, room_id: RoomId, query: Query, viewer: Fence | None = None) -> Found:
         """Return the newest hits. What the index lacks is added first, and lets posts between."""
         lacks = await self._reader(lambda: self._ledger().search_lacks_up_to(room_id, viewer))
-        reached = 0
-        while reached < lacks:
+        before, reached = -1, 0
+        while before < reached < lacks:
+            before = reached
             reached = await self._writer.do(lambda: self._ledger().add_to_search(room_id))
         return await self._reader(lambda: self._ledger().search(room_id, query, viewer))
 
