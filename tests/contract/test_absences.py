@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from letagents.adapters.nudges.none import NoNudges
-from letagents.adapters.rooms import dues
+from letagents.adapters.rooms import dues, kept_absences
 from letagents.adapters.rooms.evidence import ToldProcesses
 from letagents.adapters.rooms.kept_board import KeptBoard
 from letagents.adapters.rooms.local import LocalRooms
@@ -84,6 +84,7 @@ async def test_who_holds_work_and_is_gone_is_told_of_once(
     early = await told(rooms)
     clock.pass_by(GRACE)
     late = await told(rooms)
+    await rooms.change(ROOM, lambda book: kept_absences.watch(book, ada.session.session_id))
     clock.pass_by(GRACE)
 
     assert early == []

@@ -110,6 +110,21 @@ def test_many_that_ask_at_once_do_not_mislead_each_other(run_dir: Path, other: L
     assert answers == [{"['True']"}, {"['False']"}]
 
 
+@posix
+@pytest.mark.rule("D21", "D24")
+def test_one_that_asks_meets_another_that_is_asking(
+    ours: ProcessLocks, run_dir: Path, other: Living
+) -> None:
+    """The other one stops in the middle of it."""
+    import fcntl
+
+    other.kill()
+    with (run_dir / "processes" / other.name).open("rb") as asked:
+        fcntl.flock(asked, fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+        assert ours.is_alive(other.name) is False
+
+
 @pytest.mark.rule("D20")
 def test_two_in_one_process_see_each_other(ours: ProcessLocks, run_dir: Path) -> None:
     also = locks_in(run_dir)
