@@ -23,6 +23,7 @@ from tests.contract.machine import Here
 from tests.e2e.shell import COMMAND, PATIENCE, environment
 
 from letagents.application.client import LetAgents
+from letagents.domain.bounds import RESULT_LIMIT
 from letagents.domain.surfaces import Caller
 from letagents.entrypoints.mcp.resources import serve_resources
 from letagents.entrypoints.mcp.server import build_server
@@ -31,6 +32,7 @@ from letagents.entrypoints.mcp.tools.catalogue import TOOLS
 from letagents.entrypoints.mcp.visit import Visit
 from letagents.entrypoints.mcp.watches import Watches
 from letagents.settings import Settings
+from letagents.wire.bounds import size
 from letagents.wiring import open_letagents
 
 ERAS = ["2025-11-25", "2026-07-28"]
@@ -40,7 +42,8 @@ Plain = dict[str, Any]
 
 
 def checked(tool: str, result: Plain) -> Plain:
-    """Return `result` if it is what the tool declares."""
+    """Return `result` if it is what the tool declares, and no larger than any may be."""
+    assert size(result) <= RESULT_LIMIT, (tool, size(result))
     jsonschema.validate(result, SCHEMAS[tool], cls=jsonschema.Draft202012Validator)
     return result
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from letagents.domain.bounds import ITEMS_LIMIT, RESULT_LIMIT, fitting, longest
-from letagents.wire.bounds import bounded, cut, size
+from letagents.wire.bounds import bounded, cut, size, within
 
 
 @pytest.mark.rule("Z1")
@@ -55,6 +55,32 @@ def test_a_cut_text_holds_one_character_at_least() -> None:
     assert longest("abc", lambda text: len(text) < 3) == "ab"
     assert longest("abc", lambda _text: True) == "abc"
     assert longest("", lambda _text: True) == ""
+
+
+@pytest.mark.rule("Z3")
+def test_an_object_too_large_alone_is_given_with_its_longest_texts_cut() -> None:
+    answer = {"text": "🙂" * 9_000, "by": "Ada"}
+    item: dict[str, Any] = {"id": "fact_1", "body": "é" * 9_000, "response": answer}
+    [cut_one] = bounded([item]).items
+
+    assert cut_one["content_truncated"] is True
+    assert (cut_one["id"], cut_one["response"]["by"]) == ("fact_1", "Ada")
+    assert 0 < len(cut_one["body"]) == len(cut_one["response"]["text"])
+    assert ITEMS_LIMIT // 2 - 10 < size(cut_one) <= ITEMS_LIMIT // 2
+
+
+@pytest.mark.rule("Z3")
+@given(st.dictionaries(st.sampled_from("abcd"), st.text(max_size=400)), st.integers(900, 2_000))
+def test_an_object_fits_once_it_is_cut_and_is_left_alone_where_it_fits(
+    item: dict[str, str], limit: int
+) -> None:
+    item = {name: text.encode("utf-8", "ignore").decode() for name, text in item.items()}
+    cut_one = within(item, limit)
+
+    assert (cut_one == item) == (size(item) <= limit)
+    if cut_one != item:
+        assert all(item[name].startswith(cut_one[name]) for name in item)
+        assert size(cut_one) <= max(limit, size(within(item, 0)))
 
 
 @pytest.mark.rule("Z4")

@@ -26,13 +26,17 @@ def fitting(sizes: Iterable[int], limit: int = ITEMS_LIMIT) -> int:
 
 def longest(text: str, fits: Callable[[str], bool]) -> str:
     """Return the longest beginning of `text` that `fits`, and one character at least."""
-    if fits(text):
-        return text
-    fitting, too_long = 1, len(text)
-    while too_long - fitting > 1:
-        middle = (fitting + too_long) // 2
-        if fits(text[:middle]):
-            fitting = middle
+    return text[: largest(1, len(text), lambda length: fits(text[:length]))]
+
+
+def largest(least: int, most: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number from `least` to `most` that `fits`; `least` if none does."""
+    if least >= most or fits(most):
+        return max(least, most)
+    while most - least > 1:
+        middle = (least + most) // 2
+        if fits(middle):
+            least = middle
         else:
-            too_long = middle
-    return text[:fitting]
+            most = middle
+    return least

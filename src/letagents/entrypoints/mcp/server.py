@@ -17,13 +17,18 @@ from mcp_types import (
 )
 from mcp_types import Tool as ListedTool
 
+from letagents.domain.bounds import RESULT_LIMIT
 from letagents.domain.ids import quoted
 from letagents.entrypoints.mcp.errors import Result, told_to_the_model
 from letagents.entrypoints.mcp.parameters import input_schema
 from letagents.entrypoints.mcp.reading import read
 from letagents.entrypoints.mcp.tool import Progress, Tool
+from letagents.wire.bounds import utf8_size, within
 
 S = TypeVar("S")
+
+LONGEST_CHARACTER = 4
+"""Bytes of one character at most."""
 
 
 def build_server(
@@ -116,8 +121,12 @@ async def _called(
 
 
 def _done(result: dict[str, object]) -> Result:
+    text = _compact(result)
+    if len(text) > RESULT_LIMIT // LONGEST_CHARACTER and utf8_size(text) > RESULT_LIMIT:
+        result = within(result, RESULT_LIMIT)
+        text = _compact(result)
     return {
-        "content": [{"type": "text", "text": _compact(result)}],
+        "content": [{"type": "text", "text": text}],
         "structuredContent": result,
         "isError": False,
         "resultType": "complete",
