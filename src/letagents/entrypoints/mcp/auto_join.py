@@ -17,8 +17,8 @@ log = structlog.get_logger()
 BEGIN = 5.0
 """Seconds after which it begins although the client has asked for nothing. (Source: 1.2.)"""
 
-PATIENCE = 2.0
-"""Seconds that a call waits for it; after those, the chat is in no room for the time being."""
+PATIENCE = 10.0
+"""Seconds that a call waits for it at most: twice as many as git may take, for a busy machine."""
 
 
 class AutoJoin:
