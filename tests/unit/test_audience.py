@@ -402,3 +402,36 @@ def test_what_the_board_offers_is_unclear_to_each_agent_but_the_one_that_caused_
     own = Activation(Decision.SILENT, Reason.SELF_MESSAGE)
 
     assert found == {"s1": UNADDRESSED, "s2": UNADDRESSED, "s3": own, "s4": own}
+
+
+def to_one(text: str, source: str, asker: str | None) -> Spoken:
+    session_id = SessionId(asker) if asker else None
+    return Spoken(9, "letagents", text, source, session_id=session_id)
+
+
+@pytest.mark.rule("A60")
+@pytest.mark.parametrize("source", ["wake_rule", "human_response"])
+@pytest.mark.parametrize(
+    ("asker", "session"), [("s4", "s4"), ("s3", "s3"), ("gone", "s3"), (None, "s3")]
+)
+def test_what_one_agent_asked_for_is_for_that_session_and_nobody_else(
+    source: str, asker: str | None, session: str
+) -> None:
+    told = to_one("@agent:emmy/elm for you: @everyone, @agent:bob/oak, all agents", source, asker)
+
+    assert woken(told) == {session: "explicit_mention"}
+
+
+@pytest.mark.rule("A60")
+def test_what_nobody_in_the_room_asked_for_wakes_nobody() -> None:
+    for text in ("@agent:emmy/ash: it is noon. @agent:emmy/elm", "it is noon"):
+        assert woken(to_one(text, "wake_rule", None)) == {}
+
+
+@pytest.mark.rule("A61")
+def test_a_change_of_the_rooms_settings_is_unclear_to_every_agent_once() -> None:
+    told = Spoken(9, "letagents", "[room] Ada changed the guidelines @everyone", "room_settings")
+    roster = Roster.of(ROOM)
+    found = {str(one.session_id): activation(told, one, roster) for one in ROOM}
+
+    assert found == {"s1": UNADDRESSED, "s2": UNADDRESSED, "s3": UNADDRESSED, "s4": IGNORED}

@@ -113,7 +113,9 @@ def wanted(kind: Event, arguments: Mapping[str, object]) -> Wanted:
     """
     form = _FORMS[kind]
     takes = (*form.one_of, *form.others)
-    given = {name: value for name, value in arguments.items() if value not in (None, False)}
+    given = {
+        name: value for name, value in arguments.items() if value is not None and value is not False
+    }
     for name in given:
         if name not in takes:
             raise Malformed(

@@ -9,7 +9,8 @@ W43  A rule waits for a day unless it says until when, at most seven days; a tim
      minutes after its time at the least.
 W44  A timer is set at least 30 seconds ahead; one that repeats says every how long, a minute at
      least.
-W45  A rule wakes once. One that repeats wakes once a minute at most, and tells the last change.
+W45  A rule wakes once. One that repeats keeps its timer's beat, making up for none that was missed;
+     on changes it wakes once a minute at most, and tells the last.
 W46  A rule that woke, was cancelled or outlived its time never wakes again.
 W47  A rule on a change of a task waits for that task alone, and for the statuses that it names.
 W48  A rule on an event of GitHub is kept, and in a room of one machine nothing ever sets it off.
