@@ -95,7 +95,7 @@ async def test_a_result_is_bounded_and_the_rest_is_had_by_the_cursor(
     [connection] = [chat.visit.client.connections.own(RoomId("workshop"))]
     assert connection is not None
     rooms, ids = house.letagents.rooms, house.letagents.ids
-    for at in range(60):
+    for at in range(45):
         draft = Draft(f"lexer {at} {'𠀀' * 300}", ids.client_key())
         await rooms.post(RoomId("workshop"), draft, connection.fence)
     seen: list[str] = []
@@ -108,7 +108,7 @@ async def test_a_result_is_bounded_and_the_rest_is_had_by_the_cursor(
             break
         more = {"cursor": found["next_cursor"]}
 
-    assert seen == [f"msg_{at}" for at in range(61, 1, -1)]
+    assert seen == [f"msg_{at}" for at in range(46, 1, -1)]
 
 
 @pytest.mark.parametrize(
