@@ -58,6 +58,7 @@ def test_a_home_in_use_is_found_sound(home: Path) -> None:
     assert said["rooms"].startswith(f"{home / 'rooms.db'} is whole, can be written and synced")
     assert "mcp 2." in said["version"]
     assert "SQLite 3." in said["sqlite"]
+    assert "not used yet" in said["processes"] or "the system tells" in said["processes"]
     assert run(home, "send", "workshop", "Still here").stdout == "msg_2\n"
 
 

@@ -120,6 +120,22 @@ async def test_a_holder_that_was_killed_keeps_its_task_for_a_term_and_then_it_is
         assert not await is_held(home, TERM)
 
 
+@pytest.mark.rule("L2")
+@pytest.mark.parametrize("kind", ["removed", "elsewhere"])
+async def test_where_nothing_is_known_of_the_holders_process_its_silence_decides(
+    kind: str, home: Path, tmp_path: Path
+) -> None:
+    with holder(home) as ada:
+        at_work(ada)
+        if kind == "removed":
+            (home / "run" / "processes" / ada.name).unlink()
+        else:
+            (home / "run" / "processes").rename(tmp_path / "away")
+
+        assert await is_held(home, TERM - timedelta(minutes=1))
+        assert not await is_held(home, TERM)
+
+
 @pytest.mark.rule("L1", "E8")
 async def test_a_holder_that_comes_back_after_a_crash_has_its_task_and_keeps_it(
     home: Path,

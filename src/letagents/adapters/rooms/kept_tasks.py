@@ -5,7 +5,7 @@ import attrs
 from letagents.adapters.rooms import board_records, kept_intents
 from letagents.adapters.rooms.board_records import TASKS, WORK_LEASES
 from letagents.adapters.rooms.board_sheet import Sheet
-from letagents.adapters.rooms.book import Book, Where
+from letagents.adapters.rooms.book import Where
 from letagents.domain import approvals, intents, leases, tasks
 from letagents.domain.board import Admitted
 from letagents.domain.errors import KeyReused, Malformed, UnknownMessage
@@ -14,6 +14,7 @@ from letagents.domain.intents import Action, Approval
 from letagents.domain.leases import Lease, LeaseKind
 from letagents.domain.sessions import Session
 from letagents.domain.tasks import Assignee, Need, Patch, Proposal, Status, Task
+from letagents.domain.ticks import elapsed
 
 _ACTIONS = {
     Status.ASSIGNED: Action.TASK_CLAIM,
@@ -212,7 +213,9 @@ def _claimed(
         if rest.is_empty:
             return task
         return _kept(sheet, task, tasks.changed(task, rest, now=sheet.book.now), rest, lease)
-    tasks.check_claim(task, worker, assignee_is_there=_is_there(sheet.book, task))
+    # Whoever had a lease that has just lapsed is known not to be there.
+    is_there = before is None and _is_there(sheet, task)
+    tasks.check_claim(task, worker, assignee_is_there=is_there)
     _spend(sheet, task, patch, worker, approval)
     given = tasks.changed(
         task, attrs.evolve(patch, assignee=Assignee.of(worker)), now=sheet.book.now
@@ -221,12 +224,19 @@ def _claimed(
     return _kept(sheet, task, given, patch, lease, concerns=_key(before))
 
 
-def _is_there(book: Book, task: Task) -> bool:
-    """Whether the agent that is on a task has a session whose process may be there."""
+def _is_there(sheet: Sheet, task: Task) -> bool:
+    """Whether the agent that is on a task is there; where nobody knows, its last sign tells."""
     return any(
-        one.agent_key == task.assignee_key and book.is_alive(one.process) is not False
-        for one in book.sessions()
+        one.agent_key == task.assignee_key and _gives_signs(sheet, one)
+        for one in sheet.book.sessions()
     )
+
+
+def _gives_signs(sheet: Sheet, session: Session) -> bool:
+    alive = sheet.book.is_alive(session.process)
+    if alive is not None:
+        return alive
+    return session.seen is not None and elapsed(session.seen, sheet.book.tick) < sheet.term
 
 
 def _changed_by_a_person(sheet: Sheet, task: Task, patch: Patch) -> Task:

@@ -17,6 +17,8 @@ LONGEST = timedelta(minutes=1)
 """A sign is written down unless one was so lately."""
 PART_OF_TERM = 4
 """Or so small a part of a lease's term ago, if that is shorter."""
+REMEMBERED = 10_000
+"""Of so many connections it is remembered; of more, they are written down once more."""
 
 _Hold = tuple[str, str, int]
 
@@ -40,16 +42,21 @@ class Signs:
         before = self._written.get(hold)
         if before is not None and elapsed(before, tick) < self._interval:
             return False
-        self._written[hold] = tick
+        self._note(hold, tick)
         return True
 
     def wrote(self, room_id: RoomId, fence: Fence) -> None:
         """Take note that a sign has been written down now."""
-        self._written[_hold(room_id, fence)] = self._clock.tick()
+        self._note(_hold(room_id, fence), self._clock.tick())
 
     def forget(self, room_id: RoomId, fence: Fence) -> None:
         """Take it that none was written down, or that there will be no more."""
         self._written.pop(_hold(room_id, fence), None)
+
+    def _note(self, hold: _Hold, tick: Tick) -> None:
+        if len(self._written) >= REMEMBERED:
+            self._written.clear()
+        self._written[hold] = tick
 
 
 def _hold(room_id: RoomId, fence: Fence) -> _Hold:
