@@ -1,14 +1,14 @@
-"""Rooms from a repository, as chats have them that are started in one: real processes, real git."""
+"""Rooms from a repository, as chats have them that are started in one, with a real git."""
 
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
-from tests.e2e.chats import ERAS, Served
+from tests.e2e.chats import ERAS, Chat, Served, living_in
 from tests.e2e.shell import run
 
 from letagents.domain.git_rooms import branch_room
@@ -48,6 +48,13 @@ def begin(home: Path, monkeypatch: pytest.MonkeyPatch) -> Begin:
             return Served(home, era, {"LETAGENTS_AUTO_JOIN": "1", **settings})
 
     return begun
+
+
+@pytest.fixture
+async def chat(home: Path) -> AsyncIterator[Chat]:
+    """A chat of this process, which enters no room by itself."""
+    async with living_in(home) as house:
+        yield await house.chat()
 
 
 def git(folder: Path, *words: str) -> None:
@@ -93,8 +100,9 @@ def test_a_chat_that_calls_no_tool_is_in_the_room_all_the_same(
 ) -> None:
     with begin(checkout(tmp_path / "engine")) as chat:
         chat.answer(chat.ask("tools/list", {}))
-        while not any(b"room.joined" in line for line in chat.complained):
-            assert chat.process.poll() is None
+        for _ in range(10_000):
+            if any(b"room.joined" in line for line in chat.complained):
+                break
             chat.answer(chat.ask("ping", {}))
 
     assert rooms(home) == [REPOSITORY]
@@ -243,23 +251,18 @@ def test_without_a_git_a_chat_begins_in_no_room(begin: Begin, tmp_path: Path) ->
         assert "not installed" in chat.call("check_repo")["warning"]
 
 
-@pytest.mark.parametrize(
-    "remote",
-    [
-        f"https://ada:{SECRET}@git.example/Ada/Engine.git",
-        f"https://{SECRET}@git.example/Ada/Engine.git",
-        f"https://ada:{SECRET}/@git.example/Ada/Engine.git",
-    ],
-)
 def test_a_secret_in_a_remote_is_shown_and_kept_nowhere(
-    begin: Begin, home: Path, tmp_path: Path, remote: str
+    begin: Begin, home: Path, tmp_path: Path
 ) -> None:
-    root = checkout(tmp_path / "engine", remote=remote)
+    root = checkout(tmp_path / "engine", remote=f"https://ada:{SECRET}@git.example/Ada/Engine.git")
+    odd = checkout(tmp_path / "odd", remote=f"https://ada:{SECRET}/@git.example/Ada/Engine.git")
     (root / "sub").mkdir()
     with begin(root / "sub", LETAGENTS_LOG_LEVEL="debug") as chat:
-        for tool in ("check_repo", "get_current_room", "get_onboarding_status"):
+        chat.call("get_current_room")
+        for tool in ("check_repo", "get_onboarding_status", "check_repo_visibility"):
             chat.call(tool)
-        chat.call("check_repo_visibility")
+            chat.call(tool, cwd=str(odd))
+        chat.call("initialize_repo", cwd=str(odd))
         chat.call("initialize_repo")
         chat.call("initialize_repo", room="git.example/Ada/Engine")
         chat.refused("join_room", name=f"https://ada:{SECRET}/@git.example/Ada/Engine")
@@ -296,14 +299,13 @@ def test_a_room_that_was_chosen_for_a_checkout_is_where_the_next_chat_begins(
     assert (here["room_id"], here["joined_via"]) == (REPOSITORY, "config")
 
 
-def test_a_room_is_chosen_only_inside_a_checkout_and_only_if_there_is_one_to_choose(
-    begin: Begin, tmp_path: Path
+async def test_a_room_is_chosen_only_inside_a_checkout_and_only_if_there_is_one_to_choose(
+    chat: Chat, tmp_path: Path
 ) -> None:
-    with begin(tmp_path / "elsewhere") as chat:
-        outside = chat.call("initialize_repo", room="workshop")
-        root = checkout(tmp_path / "engine", remote=None)
-        without = chat.call("initialize_repo", cwd=str(root))
-        named = chat.call("initialize_repo", cwd=str(root), room=" Workshop ")
+    root = checkout(tmp_path / "engine", remote=None)
+    outside = await chat.call("initialize_repo", room="workshop", cwd=str(tmp_path))
+    without = await chat.call("initialize_repo", cwd=str(root))
+    named = await chat.call("initialize_repo", cwd=str(root), room=" Workshop ")
 
     assert (outside["success"], without["success"], named["success"]) == (False, False, True)
     assert "git init" in outside["hint"]
@@ -311,12 +313,11 @@ def test_a_room_is_chosen_only_inside_a_checkout_and_only_if_there_is_one_to_cho
     assert named["room_id"] == "Workshop"
 
 
-def test_a_file_that_chooses_a_room_nobody_can_enter_is_kept_and_that_is_told(
-    begin: Begin, tmp_path: Path
+async def test_a_file_that_chooses_a_room_nobody_can_enter_is_kept_and_that_is_told(
+    chat: Chat, tmp_path: Path
 ) -> None:
     root = checkout(tmp_path / "engine")
-    with begin(root) as chat:
-        done = chat.call("initialize_repo", room="abcd-efgh")
+    done = await chat.call("initialize_repo", room="abcd-efgh", cwd=str(root))
 
     assert (done["success"], done["joined"], done["room_id"]) == (True, False, "ABCD-EFGH")
     assert "ABCD-EFGH" in done["error"]
@@ -324,23 +325,41 @@ def test_a_file_that_chooses_a_room_nobody_can_enter_is_kept_and_that_is_told(
     assert (root / FILE).exists()
 
 
-def test_a_repository_that_nobody_can_be_asked_about_is_unknown(
-    begin: Begin, tmp_path: Path
+async def test_a_file_that_cannot_be_written_is_told_of(chat: Chat, tmp_path: Path) -> None:
+    root = checkout(tmp_path / "engine")
+    (root / FILE).symlink_to(tmp_path / "nowhere")
+    done = await chat.call("initialize_repo", cwd=str(root))
+
+    assert done["success"] is False
+    assert done["path"] == str(root / FILE)
+    assert not (tmp_path / "nowhere").exists()
+
+
+async def test_a_repository_that_nobody_can_be_asked_about_is_unknown(
+    chat: Chat, tmp_path: Path
 ) -> None:
     root = checkout(tmp_path / "engine", remote="https://git.example/Ada/Engine")
-    with begin(root) as chat:
-        asked = chat.call("check_repo_visibility")
-        nothing = chat.call("check_repo_visibility", cwd=str(tmp_path))
+    asked = await chat.call("check_repo_visibility", cwd=str(root))
+    nothing = await chat.call("check_repo_visibility", cwd=str(tmp_path))
 
-    assert asked["canonicalKey"] == "git.example/Ada/Engine"
-    assert (asked["provider"], asked["visibility"], asked["roomType"]) == (
-        "unknown",
-        "unknown",
-        "invite",
-    )
-    assert asked["accessMode"] == "unknown"
+    assert asked.pop("error")
+    assert asked == {
+        "canonicalKey": "git.example/Ada/Engine",
+        "provider": "unknown",
+        "visibility": "unknown",
+        "accessMode": "unknown",
+        "roomType": "invite",
+    }
     assert nothing["error"]
     assert nothing["suggestion"]
+
+
+async def test_a_folder_that_is_not_there_is_told_of(chat: Chat, tmp_path: Path) -> None:
+    told = await chat.call("check_repo", cwd=str(tmp_path / "nowhere"))
+
+    assert told["repo_context_status"] == "not_inside_git_repo"
+    assert "nowhere is no folder" in told["warning"]
+    assert told["current_room_scope"] == "none"
 
 
 # --- signing in ---------------------------------------------------------------------------------
@@ -384,23 +403,23 @@ def test_who_is_signed_in_is_forgotten_and_nothing_else(
     assert SECRET.encode() not in b"".join([*chat.said, *chat.complained])
 
 
-def test_without_a_server_everything_says_what_to_do_next(
-    begin: Begin, home: Path, tmp_path: Path
+async def test_without_a_server_everything_says_what_to_do_next(
+    chat: Chat, home: Path, tmp_path: Path
 ) -> None:
-    with begin(checkout(tmp_path / "engine", branch="topic/one"), LETAGENTS_AUTO_JOIN="0") as chat:
-        status = chat.call("get_onboarding_status")
-        for call in (
-            chat.call("start_device_auth", force=True, room_id="workshop"),
-            chat.call("poll_device_auth"),
-            chat.call("poll_device_auth", request_id="a request", auto_join=True),
-        ):
-            assert call["success"] is False
-            assert call["error"]
-            assert "join_room" in call["hint"]
-        chat.call("join_room", name="workshop")
-        joined = chat.call("get_onboarding_status")
-    with begin(tmp_path / "elsewhere", LETAGENTS_AUTO_JOIN="0") as later:
-        resumed = later.call("get_onboarding_status")
+    root = str(checkout(tmp_path / "engine", branch="topic/one"))
+    status = await chat.call("get_onboarding_status", cwd=root)
+    for call in (
+        await chat.call("start_device_auth", force=True, room_id="workshop"),
+        await chat.call("poll_device_auth"),
+        await chat.call("poll_device_auth", request_id="a request", auto_join=True),
+    ):
+        assert call["success"] is False
+        assert call["error"]
+        assert "join_room" in call["hint"]
+    await chat.call("join_room", name="workshop")
+    joined = await chat.call("get_onboarding_status", cwd=root)
+    chat.visit.client.places.current = None
+    later = await chat.call("get_onboarding_status", cwd=root)
 
     assert set(status) == FIELDS
     assert (status["authenticated"], status["auth_source"]) == (False, "none")
@@ -411,6 +430,6 @@ def test_without_a_server_everything_says_what_to_do_next(
     assert status["next_step"] == "join_room"
     assert joined["current_room"]["room_id"] == "workshop"
     assert joined["next_step"] == "join_room"
-    assert resumed["saved_current_room"]["room_id"] == "workshop"
-    assert resumed["saved_current_room"]["room_path"] == "/in/workshop"
-    assert resumed["next_step"] == "resume_room_session"
+    assert later["saved_current_room"]["room_id"] == "workshop"
+    assert later["saved_current_room"]["room_path"] == "/in/workshop"
+    assert later["next_step"] == "resume_room_session"
