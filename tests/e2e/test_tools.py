@@ -790,7 +790,7 @@ def test_every_tool_works_over_pipes(tmp_path: Path, era: str) -> None:
 
 
 async def test_a_call_of_no_tool_is_told_which_there_are(chat: Chat) -> None:
-    with pytest.raises(MCPError, match="There is no tool 'claim_task'") as told:
-        await chat.client.call_tool("claim_task", {})
+    with pytest.raises(MCPError, match="There is no tool 'rental_accept'") as told:
+        await chat.client.call_tool("rental_accept", {})
 
     assert "The tools are: create_room, " in str(told.value)
