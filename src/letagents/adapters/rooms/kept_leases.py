@@ -1,5 +1,7 @@
 """Leases let go, handed over, and passed on to who comes back; reviews and what comes of them."""
 
+from collections.abc import Collection, Iterator
+
 from letagents.adapters.rooms import board_records, kept_absences, kept_intents
 from letagents.adapters.rooms.board_records import LEASES, VERDICTS
 from letagents.adapters.rooms.board_sheet import Sheet
@@ -195,26 +197,33 @@ def resumed(book: Book, session: Session) -> list[Lease]:
 
 def adopted(sheet: Sheet, session: Session) -> list[Lease]:
     """Pass to a session that has just arrived what earlier ones of it left (L10 to L12)."""
-    open_ones = [
-        lease
-        for kind in LEASES.values()
-        for lease in sheet.book.find(kind, Where(is_open=True))
-        if lease.session_id != session.session_id and _passes(sheet.book, lease, session)
-    ]
-    return [_passed(sheet, lease, session) for lease in open_ones]
+    book = sheet.book
+    left = [lease for lease in _all(book) if _has_left(book, lease)]
+    # Most holders have not left; and to read who else is there takes longer than all the rest.
+    there = {one.agent_key for one in book.sessions()} if left else set()
+    passing = [one for one in left if _passes(book, one, session, there)]
+    return [_passed(sheet, lease, session) for lease in passing]
 
 
-def _passes(book: Book, lease: Lease, session: Session) -> bool:
+def _all(book: Book) -> Iterator[Lease]:
+    for kind in LEASES.values():
+        yield from book.find(kind, Where(is_open=True))
+
+
+def _has_left(book: Book, lease: Lease) -> bool:
     holder = book.session(lease.session_id)
-    if holder is None:
-        return False
-    elsewhere = any(one.agent_key == lease.agent_key for one in book.sessions())
+    return holder is not None and holder.ended_at is not None
+
+
+def _passes(book: Book, lease: Lease, session: Session, there: Collection[str]) -> bool:
+    holder = book.session(lease.session_id)
+    assert holder is not None  # noqa: S101  # it has left
     return leases.passes(
         lease,
         holder,
         session,
         alive=book.is_alive(holder.process),
-        holder_is_elsewhere=elsewhere,
+        holder_is_elsewhere=lease.agent_key in there,
     )
 
 
