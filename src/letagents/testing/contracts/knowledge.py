@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import anyio
 import pytest
 
 from letagents.domain.activation import Decision
@@ -13,6 +14,7 @@ from letagents.domain.knowledge import (
     Conflict,
     Entry,
     HumansOnly,
+    Record,
     Section,
     UnknownRecord,
     entry,
@@ -21,7 +23,14 @@ from letagents.domain.messages import Latest, Message
 from letagents.domain.sessions import Connection
 from letagents.ports.knowledge import Knowledge, Records
 from letagents.ports.rooms import RoomTransport
-from letagents.testing.contracts.room_callers import ROOM, RoomCallers, arrival, draft, person
+from letagents.testing.contracts.room_callers import (
+    ROOM,
+    SOON,
+    RoomCallers,
+    arrival,
+    draft,
+    person,
+)
 
 FACT, ASKED = Section.MEMORY, Section.ATTENTION
 
@@ -191,6 +200,50 @@ class KnowledgeContract(RoomCallers):
         handle = f"@agent:{ada.session.agent_key}"
         assert said.text == f"{handle}\n\nHuman response (first_ask):\n\n{text}"
         assert await self.answers_for(rooms, bob) == []
+
+    @pytest.mark.rule("K36", "K26")
+    async def test_of_two_answers_at_once_one_counts_and_one_is_said(
+        self,
+        rooms: RoomTransport,
+        knowledge: Knowledge,
+        knowledge_elsewhere: Knowledge,
+        ada: Connection,
+    ) -> None:
+        await knowledge.add(ROOM, ASKED, "first_ask", a_question(), ada.fence)
+        outcomes: list[str] = []
+
+        async def answer(store: Knowledge, text: str) -> None:
+            try:
+                await store.answer(ROOM, "first_ask", text)
+                outcomes.append(text)
+            except AlreadyAnswered:
+                outcomes.append("refused")
+
+        with anyio.fail_after(SOON.total_seconds()):
+            async with anyio.create_task_group() as both:
+                both.start_soon(answer, knowledge, "Yes.")
+                both.start_soon(answer, knowledge_elsewhere, "No.")
+
+        assert outcomes.count("refused") == 1
+        [said] = await self.answers_for(rooms, ada)
+        assert said.text.endswith(next(one for one in outcomes if one != "refused"))
+
+    @pytest.mark.rule("K22")
+    async def test_the_same_fact_added_twice_at_once_is_one(
+        self, knowledge: Knowledge, knowledge_elsewhere: Knowledge, ada: Connection
+    ) -> None:
+        made: list[Record] = []
+
+        async def add(store: Knowledge) -> None:
+            made.append(await store.add(ROOM, FACT, "first_fact", a_fact(), ada.fence))
+
+        with anyio.fail_after(SOON.total_seconds()):
+            async with anyio.create_task_group() as both:
+                both.start_soon(add, knowledge)
+                both.start_soon(add, knowledge_elsewhere)
+
+        assert made[0] == made[1]
+        assert await knowledge.records(ROOM, FACT) == Records((made[0],))
 
     @pytest.mark.rule("K26")
     async def test_what_is_archived_or_no_request_is_not_answered(
