@@ -30,7 +30,7 @@ async def test_a_connection_that_a_search_finds_lost_is_not_held_any_more() -> N
     ada = await rooms.connect(ROOM, arrival(ADA, 1))
     worker_id = arrival(ADA, 1).worker_id
     assert worker_id is not None
-    held.hold(worker_id, ROOM, ada)
+    held.hold(worker_id, ROOM, ada, rooms=(ROOM,))
     await rooms.connect(ROOM, arrival(ADA, 2, after=ada))
 
     with pytest.raises(ConnectionReplaced):
