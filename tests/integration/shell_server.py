@@ -78,9 +78,9 @@ async def block(
 async def freeze(
     _session: Session, _arguments: Mapping[str, object], progress: Progress
 ) -> dict[str, object]:
-    """Hold the event loop, as a long flood of calls does, but for ever."""
+    """Hold the event loop, as a flood of calls does, but for longer than any test waits."""
     await progress(1, message="waiting")
-    threading.Event().wait()
+    threading.Event().wait(60)
     return {}
 
 

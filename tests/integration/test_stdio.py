@@ -62,6 +62,16 @@ def popen(command: Sequence[str], pipesize: int = -1) -> "subprocess.Popen[bytes
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, pipesize=pipesize)
 
 
+@contextlib.contextmanager
+def killed_at_last(process: "subprocess.Popen[bytes]") -> Iterator["subprocess.Popen[bytes]"]:
+    """Let a process that did not leave by itself fail its test only, and not stay."""
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 class Wire:
     """A server's process, seen line by line. Every line that it writes must be a message."""
 
@@ -322,7 +332,7 @@ def test_a_text_of_ten_megabytes_arrives_however_it_is_written(wire: Wire, text:
 
 
 def test_a_line_of_many_values_is_refused_for_its_request(wire: Wire) -> None:
-    wire.write(raw_call(wire, b'x","more":[' + b"[1,2],{}," * 100_000 + b'"\xff'))
+    wire.write(raw_call(wire, b'x","more":[' + b"[1,2],{}," * 100_000 + b'1],"last":"\xff'))
     answer = wire.receive()
 
     assert answer["id"] == 5
@@ -508,7 +518,8 @@ def hold(wire: IO[bytes], answers: IO[bytes]) -> None:
 def test_a_held_process_leaves_when_its_client_ends_only_what_it_writes_to_a_socket() -> None:
     ours, theirs = socket.socketpair()
     end = theirs.fileno()
-    with ours, theirs, subprocess.Popen(COMMAND, stdin=end, stdout=subprocess.PIPE) as process:
+    held = subprocess.Popen(COMMAND, stdin=end, stdout=subprocess.PIPE)
+    with ours, theirs, killed_at_last(held) as process:
         theirs.close()
         assert process.stdout is not None
         with ours.makefile("wb") as wire:
@@ -520,7 +531,7 @@ def test_a_held_process_leaves_when_its_client_ends_only_what_it_writes_to_a_soc
 
 @posix
 def test_a_held_process_leaves_when_nobody_reads_its_output_any_more() -> None:
-    with popen(COMMAND) as process:
+    with killed_at_last(popen(COMMAND)) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         hold(process.stdin, process.stdout)
@@ -592,11 +603,8 @@ def test_the_process_leaves_when_its_parent_died_before_it_could_look() -> None:
     gone = [sys.executable, "-c", A_PARENT_THAT_IS_GONE, *COMMAND]
     readable, writable = os.pipe()
     pipe = subprocess.PIPE
-    with (
-        os.fdopen(readable) as ours,
-        os.fdopen(writable),
-        subprocess.Popen(gone, stdin=ours, stdout=pipe, start_new_session=True) as process,
-    ):
+    started = subprocess.Popen(gone, stdin=readable, stdout=pipe, start_new_session=True)
+    with started as process, os.fdopen(readable), os.fdopen(writable):
         assert process.wait(PATIENCE) == 0
         assert process.stdout is not None
 
