@@ -200,6 +200,34 @@ def test_where_locks_are_refused_nothing_is_known_and_nothing_left(
     assert "No locks available" in told.said
 
 
+@posix
+@pytest.mark.rule("D20", "D23")
+@pytest.mark.parametrize("meets", ["asks", "removes"])
+def test_a_file_that_somebody_meets_before_it_is_locked_is_given_up_for_another(
+    meets: str, ours: ProcessLocks, run_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl
+
+    lock, met = fcntl.flock, ExitStack()
+
+    def met_first(descriptor: int, operation: int) -> None:
+        monkeypatch.undo()
+        [file] = (run_dir / "processes").iterdir()
+        if meets == "asks":
+            lock(met.enter_context(file.open("rb")), fcntl.LOCK_SH)
+        else:
+            file.unlink()
+        lock(descriptor, operation)
+
+    monkeypatch.setattr("fcntl.flock", met_first)
+    with met:
+        name = ours.own
+
+    assert name is not None
+    assert locks_in(run_dir).is_alive(name) is True
+    assert [file.name for file in (run_dir / "processes").iterdir()] == [name]
+
+
 @pytest.mark.rule("D21", "D22")
 def test_old_files_of_processes_that_have_ended_are_removed(
     ours: ProcessLocks, run_dir: Path, other: Living
