@@ -9,12 +9,13 @@ from letagents.entrypoints.mcp.tools import (
     board,
     governance,
     knowledge,
-    messages,
+    listening,
     onboarding,
     reasoning,
     repository,
     rooms,
     search,
+    speaking,
     unavailable,
     wakes,
     workers,
@@ -35,7 +36,7 @@ TOOLS: tuple[Tool[Visit], ...] = (
     # 5 wake rules
     *wakes.WAKES,
     # 6 status and reasoning
-    *messages.STATUS,
+    *speaking.STATUS,
     *reasoning.REASONING,
     # 7 workspace capture
     *unavailable.CAPTURE,
@@ -47,7 +48,8 @@ TOOLS: tuple[Tool[Visit], ...] = (
     # 9 setting a repository up
     *repository.SETTING_UP,
     # 10 messages, then search
-    *messages.MESSAGES,
+    *speaking.SPEAKING,
+    *listening.LISTENING,
     *search.SEARCH,
     # 11 and 12 a supervised turn
     *unavailable.TURN,
