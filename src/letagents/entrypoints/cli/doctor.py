@@ -92,6 +92,8 @@ def _values(settings: Settings) -> dict[str, str | None]:
         "chat_storage": settings.chat_storage,
         "log": settings.log,
         "log_level": settings.log_level,
+        "execution_profile": settings.caller.profile.value,
+        "toolset": settings.caller.toolset.value,
         "poll_max_ms": f"{1000 * settings.poll_cap.total_seconds():.0f}",
         "liveness_notice_after_ms": f"{1000 * settings.notice_after.total_seconds():.0f}",
         "agent_name": hints.name,
