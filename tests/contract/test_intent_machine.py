@@ -64,6 +64,8 @@ class Wish:
     task_id: str | None
     revision: int = 0
     """Which change of the task it was approved for."""
+    found: Status | None = None
+    """Where the task stood when it was asked for."""
     status: IntentStatus = S.PENDING
     approved_at: datetime | None = None
     token: ApprovalToken | None = None
@@ -111,6 +113,7 @@ class IntentMachine(RoomMachine):
         self.tokens = 0
         self.mode = ManagerMode.MANAGER_OPTIONAL
         self.manager: int | None = None
+        self.assigned_at = self.clock.now()
         self.jobs = {"task_1": Job(), "task_2": Job()}
         self.known: dict[str, Wish] = {}
 
@@ -158,9 +161,10 @@ class IntentMachine(RoomMachine):
             self.run(self.governing[side].release_manager(ROOM))
             self.manager = None
         elif worker in self.here:
+            self.see_who_manages()
             session_id = self.workers[worker].session.session_id
             self.run(self.governing[side].assign_manager(ROOM, session_id))
-            self.manager = worker
+            self.manager, self.assigned_at = worker, self.clock.now()
 
     @rule(mode=MODES, side=SIDES)
     def set_the_mode(self, mode: ManagerMode, side: int) -> None:
@@ -170,6 +174,7 @@ class IntentMachine(RoomMachine):
             if mode is not self.mode and wish.status in (S.PENDING, S.APPROVED):
                 wish.status = S.SUPERSEDED
         self.mode = mode
+        self.see_who_manages()
 
     # --- asking and deciding --------------------------------------------------------------------
 
@@ -202,8 +207,9 @@ class IntentMachine(RoomMachine):
             assert found.status in (S.PENDING, S.APPROVED)
             assert (found.by, found.task_id) == (worker, task_id)
             return multiple()  # type: ignore[return-value]  # this is how Hypothesis adds nothing
-        revision = self.jobs[task_id].revision if task_id else 0
-        wish = Wish(intent.number, worker, self.clock.now(), task_id, revision)
+        wish = Wish(intent.number, worker, self.clock.now(), task_id)
+        if task_id is not None:
+            wish.revision, wish.found = self.jobs[task_id].revision, self.jobs[task_id].status
         self.known[wish.intent_id] = wish
         return wish
 
@@ -310,18 +316,19 @@ class IntentMachine(RoomMachine):
         self.clock.pass_by(span)
         self.run(dues.done(self.kept[side], ROOM))
         self.settle()
-        self.see_who_manages(span)
+        self.see_who_manages()
         self.see_what_created_itself()
 
-    def see_who_manages(self, span: timedelta) -> None:
+    def see_who_manages(self) -> None:
         found = self.run(self.governing[0].governed(ROOM)).manager
         keys = {one.session.session_id: number for number, one in self.workers.items()}
         now_is = keys[found.session_id] if found else None
         if now_is != self.manager and now_is is not None:
             assert self.manager is not None
-            assert self.manager not in self.here or span >= SILENCE
+            is_silent = self.clock.now() >= self.assigned_at + SILENCE
+            assert self.manager not in self.here or is_silent
             assert now_is in self.here
-            self.manager = now_is
+            self.manager, self.assigned_at = now_is, self.clock.now()
 
     def see_what_created_itself(self) -> None:
         for intent in self.run(self.governing[0].intents(ROOM)).intents:
@@ -340,7 +347,7 @@ class IntentMachine(RoomMachine):
             job = self.jobs[wish.task_id] if wish.task_id else None
             if job is None or wish.revision == job.revision:
                 continue
-            gone = job.status not in (Status.ACCEPTED, Status.PROPOSED)
+            gone = job.status not in (Status.ACCEPTED, wish.found)
             if wish.status is S.APPROVED or (wish.status is S.PENDING and gone):
                 wish.status = S.SUPERSEDED
 

@@ -7,6 +7,7 @@ from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.processes.locks import ProcessLocks
 from letagents.adapters.rooms.bells import Nudges
 from letagents.adapters.rooms.evidence import ToldProcesses, UnknownProcesses
+from letagents.adapters.rooms.kept_governance import KeptGovernance
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.adapters.state.json_file import JsonFileState
@@ -15,6 +16,7 @@ from letagents.adapters.state.sqlite import SqliteState
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.ports.clock import Clock
 from letagents.ports.forges import Forges
+from letagents.ports.governance import Governance
 from letagents.ports.ids import Ids
 from letagents.ports.processes import Processes
 from letagents.ports.rooms import RoomTransport
@@ -61,3 +63,7 @@ def the_checkouts(git: GitCheckouts) -> tuple[Checkouts, ...]:
 
 def the_forges(web: WebForges) -> tuple[Forges, ...]:
     return (web,)
+
+
+def the_governance(kept: KeptGovernance) -> tuple[Governance, ...]:
+    return (kept,)

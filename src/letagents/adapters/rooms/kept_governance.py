@@ -29,7 +29,8 @@ class KeptGovernance:
     _rooms: Keeping
 
     async def governed(self, room_id: RoomId, viewer: Fence | None = None) -> Governed:
-        """Return how the board is governed."""
+        """Return how the board is governed. What is due in the room is done first."""
+        await dues.done(self._rooms, room_id)
 
         def governed(book: Book) -> Governed:
             return Governed(
@@ -138,6 +139,7 @@ class KeptGovernance:
         viewer: Fence | None = None,
     ) -> Intents:
         """Return the intents of that status; what has become of some by time is kept first."""
+        await dues.done(self._rooms, room_id)
         if await self._rooms.look(room_id, kept_decisions.is_unsettled, viewer):
             await self._rooms.change(room_id, kept_decisions.settled, viewer)
         most = max(1, min(limit, OPEN_LIMIT))
