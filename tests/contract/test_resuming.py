@@ -15,7 +15,7 @@ from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain.board import ReviewClaim
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.sessions import Connection
-from letagents.domain.tasks import Patch, Proposal, Status
+from letagents.domain.tasks import Assignee, NotYours, Patch, Proposal, Status
 from letagents.testing.contracts.room_callers import ADA, BOB, ROOM, arrival, passing_chat
 from letagents.testing.determinism import CountingIds, ManualClock
 
@@ -125,6 +125,26 @@ async def test_a_chat_without_a_handle_has_what_its_agent_left(
     assert told(after) == ["task_1 (work)"]
     assert told(other) == []
     await board.change(ROOM, "task_1", Patch(status=Status.IN_PROGRESS), after.fence)
+
+
+@pytest.mark.rule("T7", "L2")
+async def test_whom_a_person_put_on_a_task_and_nobody_can_ask_after_has_it_for_a_term(
+    rooms: Rooms, board: KeptBoard, clock: ManualClock, processes: ToldProcesses
+) -> None:
+    processes.own = None
+    ada = await rooms.connect(ROOM, arrival(ADA, 1))
+    bob = await rooms.connect(ROOM, arrival(BOB, 2))
+    await board.propose(ROOM, Proposal(title="Mend the roof"))
+    put_on = Patch(status=Status.ASSIGNED, assignee=Assignee.of(ada.session))
+    await board.change(ROOM, "task_1", put_on, None)
+    clock.pass_by(TERM - timedelta(minutes=1))
+    with pytest.raises(NotYours):
+        await claim(board, bob, "task_1")
+    clock.pass_by(timedelta(minutes=1))
+    await claim(board, bob, "task_1")
+
+    view = await board.task(ROOM, "task_1")
+    assert view.task.assignee_key == bob.session.agent_key
 
 
 @pytest.mark.rule("E8")

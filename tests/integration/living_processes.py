@@ -79,6 +79,7 @@ def live(processes: ProcessLocks) -> None:
                 [sys.executable, "-c", "import sys; print(1, flush=True); sys.stdin.read()"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                close_fds=False,
             )
             assert child.stdout is not None
             child.stdout.readline()
