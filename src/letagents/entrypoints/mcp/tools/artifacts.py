@@ -1,77 +1,12 @@
 """Tools for what a room's agents show each other, and for what happened in its repository."""
 
-from collections.abc import Mapping, Sequence
-
-from letagents.domain import artifacts, room_events
-from letagents.domain.tasks import ArtifactKind, Provider, task_id_of
 from letagents.entrypoints.mcp.parameters import Parameter
-from letagents.entrypoints.mcp.tool import Progress, Tool
+from letagents.entrypoints.mcp.tool import Tool
 from letagents.entrypoints.mcp.tools import schemas
-from letagents.entrypoints.mcp.tools.arguments import (
-    ROOM_ID,
-    SESSION_ID,
-    WORKER_ID,
-    Arguments,
-    naming,
-    text_of,
-)
-from letagents.entrypoints.mcp.tools.callers import acting, viewing
+from letagents.entrypoints.mcp.tools.arguments import ROOM_ID, SESSION_ID, WORKER_ID
+from letagents.entrypoints.mcp.tools.board import ARTIFACTS, PROVIDERS
 from letagents.entrypoints.mcp.tools.knowledge import CURSOR
-from letagents.entrypoints.mcp.visit import Visit
-from letagents.ports.artifacts import LIMIT, MOST
-from letagents.wire import memory
-from letagents.wire.bounds import bounded
-
-Result = dict[str, object]
-
-
-async def get_room_events(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    wanted = room_events.wanted(arguments)
-    room_id, viewer = await viewing(visit, arguments)
-    with naming("room_id"):
-        found = await visit.client.memory.events(room_id, wanted, viewer)
-    shown = bounded([memory.event(one) for one in found.events])
-    return {
-        "success": True,
-        "room_id": str(room_id),
-        "events": shown.items,
-        "has_more": found.more or shown.omitted > 0,
-    } | ({"note": found.note} if found.note else {})
-
-
-async def get_room_artifacts(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    task = arguments.get("task_id")
-    limit = arguments.get("limit")
-    room_id, viewer = await viewing(visit, arguments)
-    with naming("room_id"):
-        found = await visit.client.memory.artifacts(
-            room_id,
-            task_id=None if task is None else task_id_of(task),
-            after=text_of(arguments, "cursor"),
-            limit=limit if isinstance(limit, int) else LIMIT,
-            viewer=viewer,
-        )
-    shown = bounded([memory.artifact(one, room_id) for one in found.artifacts])
-    result: Result = {"success": True, "room_id": str(room_id), "artifacts": shown.items}
-    more = found.more or shown.omitted > 0
-    return result | ({"next_cursor": shown.items[-1]["identity_key"]} if more else {})
-
-
-async def publish_room_artifact(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    given, linked = arguments["artifact"], arguments.get("linked_task_ids")
-    made = artifacts.artifact(given if isinstance(given, Mapping) else {})
-    tasks = artifacts.linked(
-        arguments.get("task_id"), linked if isinstance(linked, Sequence) else ()
-    )
-    speaker = await acting(visit, arguments)
-    shared = await visit.client.memory.publish(speaker, made, tasks)
-    room_id = speaker.session.room_id
-    return {
-        "success": True,
-        "room_id": str(room_id),
-        "artifact": memory.artifact(shared, room_id),
-    }
-
+from letagents.entrypoints.mcp.tools.later import calling
 
 _TASK = Parameter("task_id", "string", "e.g. task_3.", ceiling=40)
 _SHOWN = schemas.result(
@@ -86,14 +21,14 @@ _SHOWN = schemas.result(
     }
 )
 ARTIFACT_FIELDS = (
-    Parameter("provider", "string", required=True, enum=tuple(one.value for one in Provider)),
-    Parameter("kind", "string", required=True, enum=tuple(one.value for one in ArtifactKind)),
-    Parameter("id", "string", ceiling=artifacts.ID_LIMIT),
+    Parameter("provider", "string", required=True, enum=PROVIDERS),
+    Parameter("kind", "string", required=True, enum=ARTIFACTS),
+    Parameter("id", "string", ceiling=200),
     Parameter("number", "integer", minimum=1),
-    Parameter("title", "string", ceiling=artifacts.TITLE_LIMIT),
-    Parameter("url", "string", ceiling=artifacts.URL_LIMIT),
-    Parameter("ref", "string", ceiling=artifacts.REF_LIMIT),
-    Parameter("state", "string", ceiling=artifacts.STATE_LIMIT),
+    Parameter("title", "string", ceiling=300),
+    Parameter("url", "string", ceiling=2_048),
+    Parameter("ref", "string", ceiling=300),
+    Parameter("state", "string", ceiling=100),
 )
 
 EVENTS_AND_ARTIFACTS = (
@@ -107,7 +42,7 @@ EVENTS_AND_ARTIFACTS = (
             Parameter("since", "string", "ISO time.", ceiling=40),
             Parameter("until", "string", "ISO time.", ceiling=40),
             Parameter("after", "string", "Cursor: an event's id.", ceiling=200),
-            Parameter("limit", "integer", minimum=1, maximum=room_events.MOST),
+            Parameter("limit", "integer", minimum=1, maximum=100),
             ROOM_ID,
             WORKER_ID,
             SESSION_ID,
@@ -123,14 +58,14 @@ EVENTS_AND_ARTIFACTS = (
         read_only=True,
         idempotent=True,
         open_world=True,
-        run=get_room_events,
+        run=calling("memory_calls", "get_room_events"),
     ),
     Tool(
         name="get_room_artifacts",
         purpose="Branches, pull requests, checks that the room's agents share, newest first.",
         parameters=(
             _TASK,
-            Parameter("limit", "integer", f"Default {LIMIT}.", minimum=1, maximum=MOST),
+            Parameter("limit", "integer", "Default 100.", minimum=1, maximum=250),
             ROOM_ID,
             WORKER_ID,
             CURSOR,
@@ -147,7 +82,7 @@ EVENTS_AND_ARTIFACTS = (
         read_only=True,
         idempotent=True,
         open_world=True,
-        run=get_room_artifacts,
+        run=calling("memory_calls", "get_room_artifacts"),
     ),
     Tool(
         name="publish_room_artifact",
@@ -160,7 +95,7 @@ EVENTS_AND_ARTIFACTS = (
                 "linked_task_ids",
                 "array",
                 item=Parameter("task_id", "string", ceiling=40),
-                max_items=artifacts.MOST_LINKED,
+                max_items=32,
             ),
             ROOM_ID,
             WORKER_ID,
@@ -172,6 +107,6 @@ EVENTS_AND_ARTIFACTS = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=publish_room_artifact,
+        run=calling("memory_calls", "publish_room_artifact"),
     ),
 )

@@ -1,81 +1,12 @@
-"""Tools for what a room knows: facts, requests to human beings, guidelines."""
+"""Tools for what a room knows. What they take is bounded in the domain. (Source: mcp-tools 9.2.)"""
 
-from letagents.domain import knowledge
-from letagents.domain.knowledge import CATEGORIES, Entry, Section
 from letagents.entrypoints.mcp.parameters import Parameter
-from letagents.entrypoints.mcp.tool import Progress, Tool
+from letagents.entrypoints.mcp.tool import Tool
 from letagents.entrypoints.mcp.tools import schemas
-from letagents.entrypoints.mcp.tools.arguments import (
-    ROOM_ID,
-    SESSION_ID,
-    WORKER_ID,
-    Arguments,
-    naming,
-    text_of,
-)
-from letagents.entrypoints.mcp.tools.callers import acting, viewing
-from letagents.entrypoints.mcp.visit import Visit
-from letagents.wire import memory
-from letagents.wire.bounds import bounded
+from letagents.entrypoints.mcp.tools.arguments import ROOM_ID, SESSION_ID, WORKER_ID
+from letagents.entrypoints.mcp.tools.later import calling
 
-Result = dict[str, object]
-
-
-async def get_room_memory(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    return await _page(visit, arguments, Section.MEMORY)
-
-
-async def get_human_requests(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    return await _page(visit, arguments, Section.ATTENTION)
-
-
-async def _page(visit: Visit, arguments: Arguments, section: Section) -> Result:
-    room_id, viewer = await viewing(visit, arguments)
-    after = text_of(arguments, "cursor")
-    with naming("room_id"):
-        found = await visit.client.memory.records(room_id, section, after=after, viewer=viewer)
-    shown = bounded([memory.record(one, room_id) for one in found.records])
-    more = found.more or shown.omitted > 0
-    result: Result = {"room_id": str(room_id), "records": shown.items, "truncated": more}
-    return result | ({"next_cursor": shown.items[-1]["id"]} if more else {})
-
-
-async def remember_room_fact(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    return await _add(visit, arguments, Section.MEMORY)
-
-
-async def request_human_input(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    return await _add(visit, arguments, Section.ATTENTION)
-
-
-async def _add(visit: Visit, arguments: Arguments, section: Section) -> Result:
-    record_id = knowledge.checked_id(arguments["client_id"])
-    said = _entry(section, arguments)
-    speaker = await acting(visit, arguments)
-    record = await visit.client.memory.add(speaker, section, record_id, said)
-    return {"record": memory.record(record, speaker.session.room_id)}
-
-
-def _entry(section: Section, arguments: Arguments) -> Entry:
-    return knowledge.entry(
-        section,
-        category=arguments["category"],
-        title=arguments["title"],
-        body=arguments["body"],
-        recommendation=arguments.get("recommendation"),
-        unblocks=arguments.get("unblocks"),
-        source_url=arguments.get("source_url"),
-        source_message_id=arguments.get("source_message_id"),
-    )
-
-
-async def get_room_guidelines(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    room_id, viewer = await viewing(visit, arguments)
-    with naming("room_id"):
-        found = await visit.client.memory.guidelines(room_id, viewer)
-    return memory.guidelines(found, room_id, can_manage=False)
-
-
+# Spelt out, since what they come from is loaded when the first of these tools is called.
 CURSOR = Parameter("cursor", "string", "next_cursor.", ceiling=2_200)
 
 _ID = Parameter(
@@ -85,16 +16,20 @@ _ID = Parameter(
     required=True,
     ceiling=200,
 )
-_TITLE = Parameter("title", "string", required=True, max_length=knowledge.TITLE_LIMIT)
-_BODY = Parameter("body", "string", required=True, max_length=knowledge.BODY_LIMIT, free_text=True)
+_TITLE = Parameter("title", "string", required=True, max_length=160)
+_BODY = Parameter("body", "string", required=True, max_length=8_000, free_text=True)
 _SOURCES = (
     Parameter("source_message_id", "string", "Where it was said, e.g. msg_3.", ceiling=40),
-    Parameter("source_url", "string", ceiling=knowledge.URL_LIMIT),
+    Parameter("source_url", "string", ceiling=2_048),
 )
 
 
-def _category(section: Section) -> Parameter:
-    return Parameter("category", "string", required=True, enum=CATEGORIES[section])
+FACTS = ("goal", "decision", "constraint", "term", "reference")
+REQUESTS = ("question", "decision", "approval", "review")
+
+
+def _category(known: tuple[str, ...]) -> Parameter:
+    return Parameter("category", "string", required=True, enum=known)
 
 
 _RECORD = schemas.result(
@@ -129,14 +64,14 @@ KNOWLEDGE = (
         read_only=True,
         idempotent=True,
         open_world=True,
-        run=get_room_memory,
+        run=calling("memory_calls", "get_room_memory"),
     ),
     Tool(
         name="remember_room_fact",
         purpose="Keep a fact for all who come later. Only a human being can change it.",
         parameters=(
             _ID,
-            _category(Section.MEMORY),
+            _category(FACTS),
             _TITLE,
             _BODY,
             *_SOURCES,
@@ -148,7 +83,7 @@ KNOWLEDGE = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=remember_room_fact,
+        run=calling("memory_calls", "remember_room_fact"),
     ),
     Tool(
         name="request_human_input",
@@ -156,21 +91,21 @@ KNOWLEDGE = (
         "wait_for_messages.",
         parameters=(
             _ID,
-            _category(Section.ATTENTION),
+            _category(REQUESTS),
             _TITLE,
             _BODY,
             Parameter(
                 "recommendation",
                 "string",
                 "What you would do.",
-                max_length=knowledge.RECOMMENDATION_LIMIT,
+                max_length=2_000,
                 free_text=True,
             ),
             Parameter(
                 "unblocks",
                 "string",
                 "What waits for it.",
-                max_length=knowledge.UNBLOCKS_LIMIT,
+                max_length=1_000,
                 free_text=True,
             ),
             *_SOURCES,
@@ -182,7 +117,7 @@ KNOWLEDGE = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=request_human_input,
+        run=calling("memory_calls", "request_human_input"),
     ),
     Tool(
         name="get_human_requests",
@@ -192,7 +127,7 @@ KNOWLEDGE = (
         read_only=True,
         idempotent=True,
         open_world=True,
-        run=get_human_requests,
+        run=calling("memory_calls", "get_human_requests"),
     ),
     Tool(
         name="get_room_guidelines",
@@ -213,6 +148,6 @@ KNOWLEDGE = (
         read_only=True,
         idempotent=True,
         open_world=True,
-        run=get_room_guidelines,
+        run=calling("memory_calls", "get_room_guidelines"),
     ),
 )

@@ -1,43 +1,10 @@
-"""The tool with which an agent lets its reasoning be seen."""
+"""The tool with which an agent lets its reasoning be seen. (Source: mcp-tools 9.1.)"""
 
-from letagents.domain import identity, reasoning
-from letagents.domain.reasoning import STATUSES
 from letagents.entrypoints.mcp.parameters import Parameter
-from letagents.entrypoints.mcp.tool import Progress, Tool
+from letagents.entrypoints.mcp.tool import Tool
 from letagents.entrypoints.mcp.tools import schemas
-from letagents.entrypoints.mcp.tools.arguments import (
-    ROOM_ID,
-    SESSION_ID,
-    WORKER_ID,
-    Arguments,
-    text_of,
-)
-from letagents.entrypoints.mcp.tools.callers import acting
-from letagents.entrypoints.mcp.visit import Visit
-from letagents.wire import memory, public
-
-Result = dict[str, object]
-
-
-async def post_reasoning(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    if text_of(arguments, "summary") is None:
-        return {"success": False, "error": "summary is required"}
-    said = reasoning.trace(arguments)
-    speaker = await acting(visit, arguments)
-    room_id = speaker.session.room_id
-    trace, update, milestone = await visit.client.memory.reason(speaker, said)
-    if milestone is not None:
-        await visit.client.places.saw(room_id, milestone.id)
-    who = identity.of_session(speaker.session)
-    return {
-        "success": True,
-        "local": True,
-        "room_id": str(room_id),
-        "session": memory.reasoning(trace, room_id),
-        "update": memory.update(update, room_id),
-        "milestone_message_id": milestone and str(milestone.id),
-        "agent_identity": public.identity(who, visit.client.chat.instance),
-    }
+from letagents.entrypoints.mcp.tools.arguments import ROOM_ID, SESSION_ID, WORKER_ID
+from letagents.entrypoints.mcp.tools.later import calling
 
 
 def _line(name: str, doc: str = "", *, required: bool = False) -> Parameter:
@@ -59,7 +26,7 @@ REASONING = (
             _line("next_action"),
             _line("milestone", "Also said in the room."),
             Parameter("confidence", "number", minimum=0, maximum=1),
-            Parameter("status", "string", enum=STATUSES),
+            Parameter("status", "string", enum=("idle", "working", "reviewing", "blocked")),
             ROOM_ID,
             WORKER_ID,
             SESSION_ID,
@@ -78,6 +45,6 @@ REASONING = (
         read_only=False,
         idempotent=False,
         open_world=False,
-        run=post_reasoning,
+        run=calling("memory_calls", "post_reasoning"),
     ),
 )

@@ -1,87 +1,20 @@
-"""Tools with which an agent lets itself be woken."""
+"""Tools with which an agent lets itself be woken. (Source: mcp-tools 9.4.)"""
 
-from collections.abc import Mapping, Sequence
-
-from letagents.domain.errors import Malformed
-from letagents.domain.ids import quoted
-from letagents.domain.wake_arguments import Event
-from letagents.domain.wake_rules import NOTE_LIMIT, Asked
 from letagents.entrypoints.mcp.parameters import Parameter
-from letagents.entrypoints.mcp.tool import Progress, Tool
+from letagents.entrypoints.mcp.tool import Tool
 from letagents.entrypoints.mcp.tools import schemas
-from letagents.entrypoints.mcp.tools.arguments import (
-    ROOM_ID,
-    SESSION_ID,
-    WORKER_ID,
-    Arguments,
-    naming,
-    text_of,
-)
-from letagents.entrypoints.mcp.tools.callers import acting, viewing
+from letagents.entrypoints.mcp.tools.arguments import ROOM_ID, SESSION_ID, WORKER_ID
 from letagents.entrypoints.mcp.tools.knowledge import CURSOR
-from letagents.entrypoints.mcp.visit import Visit
-from letagents.wire import memory
-from letagents.wire.bounds import bounded
+from letagents.entrypoints.mcp.tools.later import calling
 
-Result = dict[str, object]
-
-NEVER_HERE = (
-    "Kept, and it will never wake you here: a room on this machine is told nothing by GitHub. "
-    "Use a timer and look yourself."
+# Spelt out, since what they come from is loaded when the first of these tools is called.
+EVENTS = (
+    "timer",
+    "task.status_changed",
+    "github.check_completed",
+    "github.review_submitted",
+    "github.pr_closed",
 )
-
-
-async def add_wake_rule(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    given = arguments["arguments"]
-    asked = Asked.of(
-        str(arguments["event"]),
-        given if isinstance(given, Mapping) else {},
-        note=arguments.get("note"),
-        repeat=arguments.get("repeat") is True,
-        expires_at=text_of(arguments, "expires_at"),
-    )
-    speaker = await acting(visit, arguments)
-    rule, was_made = await visit.client.memory.wake(speaker, asked)
-    result: Result = {
-        "rule": memory.wake_rule(rule, speaker.session.room_id),
-        "created": was_made,
-    }
-    return result | ({} if asked.event.happens_here else {"note": NEVER_HERE})
-
-
-async def list_wake_rules(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    room_id, viewer = await viewing(visit, arguments)
-    key = text_of(arguments, "agent_key")
-    with naming("room_id"):
-        found = await visit.client.memory.rules(room_id, agent_key=key, viewer=viewer)
-    whole = [memory.wake_rule(one, room_id) for one in (*found.active, *found.recent)]
-    rest = _behind(whole, text_of(arguments, "cursor"))
-    shown = bounded(rest)
-    result: Result = {
-        "room_id": str(room_id),
-        "active": [one for one in shown.items if one["status"] == "active"],
-        "recent": [one for one in shown.items if one["status"] != "active"],
-    }
-    return result | ({"next_cursor": shown.items[-1]["id"]} if shown.omitted else {})
-
-
-def _behind(rules: Sequence[memory.Plain], cursor: str | None) -> Sequence[memory.Plain]:
-    if cursor is None:
-        return rules
-    for at, rule in enumerate(rules):
-        if rule["id"] == cursor:
-            return rules[at + 1 :]
-    raise Malformed(
-        f"cursor: {quoted(cursor)} is not among the rules any more.",
-        remedy="Call list_wake_rules without cursor.",
-    )
-
-
-async def cancel_wake_rule(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    speaker = await acting(visit, arguments)
-    rule = await visit.client.memory.cancel_wake(speaker, str(arguments["rule_id"]).strip())
-    return {"rule": memory.wake_rule(rule, speaker.session.room_id)}
-
 
 _RULE = schemas.result(
     {
@@ -101,7 +34,7 @@ WAKES = (
         name="add_wake_rule",
         purpose="Be woken by a message instead of asking again and again; waits a day if not told.",
         parameters=(
-            Parameter("event", "string", required=True, enum=tuple(one.value for one in Event)),
+            Parameter("event", "string", required=True, enum=EVENTS),
             Parameter(
                 "arguments",
                 "object",
@@ -110,7 +43,7 @@ WAKES = (
                 required=True,
                 max_bytes=2_000,
             ),
-            Parameter("note", "string", "For yourself.", max_length=NOTE_LIMIT, free_text=True),
+            Parameter("note", "string", "For yourself.", max_length=280, free_text=True),
             Parameter("repeat", "boolean", "At most once a minute."),
             Parameter("expires_at", "string", "ISO time, within 7 days.", ceiling=40),
             ROOM_ID,
@@ -123,7 +56,7 @@ WAKES = (
         read_only=False,
         idempotent=False,
         open_world=False,
-        run=add_wake_rule,
+        run=calling("memory_calls", "add_wake_rule"),
     ),
     Tool(
         name="list_wake_rules",
@@ -142,7 +75,7 @@ WAKES = (
         read_only=True,
         idempotent=True,
         open_world=True,
-        run=list_wake_rules,
+        run=calling("memory_calls", "list_wake_rules"),
     ),
     Tool(
         name="cancel_wake_rule",
@@ -165,6 +98,6 @@ WAKES = (
         idempotent=True,
         open_world=False,
         destructive=True,
-        run=cancel_wake_rule,
+        run=calling("memory_calls", "cancel_wake_rule"),
     ),
 )
