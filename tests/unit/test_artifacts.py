@@ -10,8 +10,8 @@ from tests.unit.test_wake_rules import session
 
 from letagents.domain import artifacts, reasoning, room_events
 from letagents.domain.artifacts import MOST_LINKED, MOST_TASKS, Shared, artifact
+from letagents.domain.authors import Author
 from letagents.domain.errors import LetAgentsError, Malformed
-from letagents.domain.knowledge import Author
 from letagents.domain.reasoning import ForeignReasoning, trace
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)

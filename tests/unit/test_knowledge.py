@@ -9,24 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.test_wake_rules import session
 
-from letagents.domain import guidelines, knowledge, texts
+from letagents.domain import guidelines, knowledge, records, texts
+from letagents.domain.authors import Author, HumansOnly
 from letagents.domain.errors import Malformed, UnknownMessage
 from letagents.domain.git_rooms import Ref
 from letagents.domain.guidelines import GuidelinesTooLong
 from letagents.domain.ids import MessageId, RoomId
-from letagents.domain.knowledge import (
-    BODY_LIMIT,
-    CATEGORIES,
-    AlreadyAnswered,
-    Archived,
-    Author,
-    Conflict,
-    Entry,
-    HumansOnly,
-    Record,
-    Section,
-)
+from letagents.domain.knowledge import BODY_LIMIT, CATEGORIES, Entry, Section
 from letagents.domain.messages import Message
+from letagents.domain.records import AlreadyAnswered, Archived, Conflict, Record
 from letagents.domain.sessions import SessionKind
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
@@ -41,7 +32,7 @@ def entry(section: Section = FACT, **more: Any) -> Entry:
 
 
 def record(section: Section = ASKED) -> Record:
-    return knowledge.added(section, "a_record", entry(section), number=1, by=AGENT, now=NOW)
+    return records.added(section, "a_record", entry(section), number=1, by=AGENT, now=NOW)
 
 
 def said(text: str = "hello", prompt_kind: str | None = None) -> Message:
@@ -195,7 +186,7 @@ def test_a_message_that_the_room_shows_is_a_source() -> None:
 @pytest.mark.rule("K22")
 def test_only_its_author_repeats_a_record_and_only_word_for_word() -> None:
     first = record()
-    knowledge.check_repeated(first, ASKED, entry(ASKED), by=AGENT)
+    records.check_repeated(first, ASKED, entry(ASKED), by=AGENT)
 
     for section, again, by in (
         (ASKED, entry(ASKED, title="Other"), AGENT),
@@ -203,7 +194,7 @@ def test_only_its_author_repeats_a_record_and_only_word_for_word() -> None:
         (ASKED, entry(ASKED), session("bob/elm")),
     ):
         with pytest.raises(Conflict):
-            knowledge.check_repeated(first, section, again, by=by)
+            records.check_repeated(first, section, again, by=by)
 
 
 @pytest.mark.rule("K24")
@@ -214,57 +205,57 @@ def test_the_owner_of_a_room_is_a_human_being_and_a_worker_is_not() -> None:
     assert not Author.of(session(kind=SessionKind.CONTROLLER)).is_human
 
     with pytest.raises(HumansOnly):
-        knowledge.revised(record(), entry(ASKED), version=1, by=AGENT, now=NOW)
+        records.revised(record(), entry(ASKED), version=1, by=AGENT, now=NOW)
     with pytest.raises(HumansOnly):
-        knowledge.archived(record(), True, version=1, by=AGENT, now=NOW)
+        records.archived(record(), True, version=1, by=AGENT, now=NOW)
     with pytest.raises(HumansOnly):
-        knowledge.answered(record(), "Yes.", by=AGENT, now=NOW)
+        records.answered(record(), "Yes.", by=AGENT, now=NOW)
 
 
 @pytest.mark.rule("K25")
 def test_a_change_names_the_version_that_it_follows() -> None:
-    second = knowledge.revised(record(), entry(ASKED, title="B"), version=1, by=HUMAN, now=NOW)
-    third = knowledge.archived(second, True, version=2, by=HUMAN, now=NOW)
+    second = records.revised(record(), entry(ASKED, title="B"), version=1, by=HUMAN, now=NOW)
+    third = records.archived(second, True, version=2, by=HUMAN, now=NOW)
 
     assert (second.version, third.version) == (2, 3)
-    assert knowledge.archived(third, True, version=3, by=HUMAN, now=NOW) == third
+    assert records.archived(third, True, version=3, by=HUMAN, now=NOW) == third
     for stale in (1, 2, 4):
         with pytest.raises(Conflict):
-            knowledge.archived(third, False, version=stale, by=HUMAN, now=NOW)
+            records.archived(third, False, version=stale, by=HUMAN, now=NOW)
 
 
 @pytest.mark.rule("K26")
 def test_a_request_is_answered_once_and_not_while_it_is_put_away() -> None:
-    done = knowledge.answered(record(), " Yes. ", by=HUMAN, now=NOW)
-    away = knowledge.archived(record(), True, version=1, by=HUMAN, now=NOW)
+    done = records.answered(record(), " Yes. ", by=HUMAN, now=NOW)
+    away = records.archived(record(), True, version=1, by=HUMAN, now=NOW)
 
     assert done.response is not None
     assert (done.response.body, done.version, done.is_open) == ("Yes.", 2, False)
     with pytest.raises(AlreadyAnswered):
-        knowledge.answered(done, "No.", by=HUMAN, now=NOW)
+        records.answered(done, "No.", by=HUMAN, now=NOW)
     with pytest.raises(Archived):
-        knowledge.answered(away, "Yes.", by=HUMAN, now=NOW)
+        records.answered(away, "Yes.", by=HUMAN, now=NOW)
     with pytest.raises(Archived):
-        knowledge.revised(away, entry(ASKED), version=2, by=HUMAN, now=NOW)
+        records.revised(away, entry(ASKED), version=2, by=HUMAN, now=NOW)
 
 
 @pytest.mark.rule("K27")
 @pytest.mark.parametrize("text", ["", "x" * 8_001, "🧭" * 3_000, "a\x00"])
 def test_an_answer_is_a_text_within_its_bounds(text: str) -> None:
     with pytest.raises(Malformed) as refused:
-        knowledge.answered(record(), text, by=HUMAN, now=NOW)
+        records.answered(record(), text, by=HUMAN, now=NOW)
     assert refused.value.happened.startswith("answer: ")
 
 
 def test_an_answer_calls_the_agent_that_asked_by_its_key() -> None:
     asked = attrs.evolve(record(), author=Author("Agent:Ada/Sage Ü", "Sage", "agent"))
     by_human = attrs.evolve(asked, author=Author.of(HUMAN))
-    answered = knowledge.answered(asked, "Yes.", by=HUMAN, now=NOW)
+    answered = records.answered(asked, "Yes.", by=HUMAN, now=NOW)
 
     words = "Human response (a_record):\n\nYes."
-    assert knowledge.words_of_answer(answered) == f"@agent:ada/sage\n\n{words}"
-    answered = knowledge.answered(by_human, "Yes.", by=HUMAN, now=NOW)
-    assert knowledge.words_of_answer(answered) == words
+    assert records.words_of_answer(answered) == f"@agent:ada/sage\n\n{words}"
+    answered = records.answered(by_human, "Yes.", by=HUMAN, now=NOW)
+    assert records.words_of_answer(answered) == words
 
 
 @given(

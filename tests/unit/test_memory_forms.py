@@ -7,10 +7,10 @@ import pytest
 from tests.unit.test_knowledge import ASKED, HUMAN, entry, record
 from tests.unit.test_wake_rules import asked, made, session
 
-from letagents.domain import artifacts, guidelines, knowledge, reasoning
+from letagents.domain import artifacts, guidelines, reasoning, records
+from letagents.domain.authors import Author
 from letagents.domain.guidelines import InForce
 from letagents.domain.ids import MessageId, RoomId
-from letagents.domain.knowledge import Author
 from letagents.domain.room_events import RepositoryEvent
 from letagents.wire import kept, memory
 
@@ -23,7 +23,7 @@ PERSON = {**AGENT, "id": "human:name:ada", "kind": "human"}
 
 def test_a_record_has_the_fields_of_the_wire() -> None:
     said = entry(ASKED, recommendation="Four.", source_message_id="msg_3")
-    asked_for = knowledge.added(ASKED, "a_record", said, number=1, by=session(), now=NOW)
+    asked_for = records.added(ASKED, "a_record", said, number=1, by=session(), now=NOW)
     plain = memory.record(asked_for, ROOM)
 
     assert plain == {
@@ -45,7 +45,7 @@ def test_a_record_has_the_fields_of_the_wire() -> None:
         "archived": False,
         "response": None,
     }
-    answered = knowledge.answered(asked_for, "Yes.", by=HUMAN, now=NOW)
+    answered = records.answered(asked_for, "Yes.", by=HUMAN, now=NOW)
     assert memory.record(answered, ROOM) == {
         **plain,
         "version": 2,
@@ -189,7 +189,7 @@ def test_a_wake_rule_shows_the_arguments_that_were_given() -> None:
     "value",
     [
         attrs.evolve(
-            knowledge.answered(record(), "Yes.", by=HUMAN, now=NOW),
+            records.answered(record(), "Yes.", by=HUMAN, now=NOW),
             entry=entry(ASKED, source_message_id=MessageId(3)),
         ),
         guidelines.set_by(HUMAN, "Write tests.", None, NOW),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from letagents.domain import wake_arguments, wake_rules
+from letagents.domain import wake_arguments, wake_rules, waking
 from letagents.domain.errors import LetAgentsError, Malformed
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.sessions import Session, SessionKind
@@ -243,7 +243,7 @@ def test_what_is_the_case_already_is_not_waited_for() -> None:
 def test_a_tasks_rule_waits_for_that_task_and_those_statuses(
     to: str | None, happened: Change, wakes: bool
 ) -> None:
-    step = wake_rules.moved(on_task(to), happened, NOW)
+    step = waking.moved(on_task(to), happened, NOW)
 
     assert (step.says is not None) is wakes
     assert (step.rule.state is State.FIRED) is wakes
@@ -252,7 +252,7 @@ def test_a_tasks_rule_waits_for_that_task_and_those_statuses(
 @pytest.mark.rule("W40")
 def test_the_words_call_the_agent_by_its_key_and_hold_its_note() -> None:
     rule = attrs.evolve(made(asked(note="Tea, @Elm!")), agent_key="Agent:Ada/Sage Ü")
-    step = wake_rules.due(rule, NOW + MINUTE)
+    step = waking.due(rule, NOW + MINUTE)
 
     assert step.says == (
         "@agent:ada/sage wake_1: it is 2030-01-01T12:01:00Z.\nYour note: Tea, @Elm!"
@@ -276,8 +276,8 @@ def test_what_has_ended_never_wakes_again(state: State) -> None:
     for rule in (on_task(repeat=True), made(asked(repeat=True))):
         over = attrs.evolve(rule, state=state)
 
-        assert wake_rules.moved(over, change(), NOW).says is None
-        assert wake_rules.due(over, NOW + MINUTE).says is None
+        assert waking.moved(over, change(), NOW).says is None
+        assert waking.due(over, NOW + MINUTE).says is None
         assert wake_rules.cancelled(over, session(), NOW).state is state
 
 
@@ -285,8 +285,8 @@ def test_what_has_ended_never_wakes_again(state: State) -> None:
 def test_what_outlived_its_time_is_expired_from_that_moment_on() -> None:
     rule = on_task(repeat=True)
 
-    assert wake_rules.moved(rule, change(), rule.expires_at).says is None
-    step = wake_rules.due(rule, rule.expires_at)
+    assert waking.moved(rule, change(), rule.expires_at).says is None
+    step = waking.due(rule, rule.expires_at)
     assert (step.says, step.rule.state) == (None, State.EXPIRED)
     assert step.rule.ended_at == rule.expires_at
     assert wake_rules.settled(rule, NOW) == rule
@@ -294,10 +294,10 @@ def test_what_outlived_its_time_is_expired_from_that_moment_on() -> None:
 
 @pytest.mark.rule("W50")
 def test_a_timer_that_nobody_looked_at_wakes_late_and_says_for_when_it_was() -> None:
-    step = wake_rules.due(made(asked()), NOW + 20 * HOUR)
+    step = waking.due(made(asked()), NOW + 20 * HOUR)
 
     assert "12:01:00" in (step.says or "")
-    assert wake_rules.due(made(asked()), NOW + DAY).says is None
+    assert waking.due(made(asked()), NOW + DAY).says is None
 
 
 @given(gaps=st.lists(st.integers(min_value=0, max_value=200), min_size=1, max_size=40))
@@ -309,11 +309,11 @@ def test_a_rule_that_repeats_wakes_once_a_minute_at_most_and_loses_no_last_chang
     for number, gap in enumerate(gaps):
         now += timedelta(seconds=gap)
         happened = change(STATUSES[number % len(STATUSES)])
-        looked = wake_rules.due(rule, now)
-        step = wake_rules.moved(looked.rule, happened, now)
+        looked = waking.due(rule, now)
+        step = waking.moved(looked.rule, happened, now)
         rule, last = step.rule, step.says or looked.says or last
         told += [now for one in (looked, step) if one.says]
-    final = wake_rules.due(rule, now + MINUTE)
+    final = waking.due(rule, now + MINUTE)
 
     assert all(after - before >= MINUTE for before, after in itertools.pairwise(told))
     assert rule.told == len(told)
@@ -332,7 +332,7 @@ def test_a_timer_that_repeats_keeps_its_beat_however_late_it_is_looked_at(
     rule, now = made(asked(arguments={"after_ms": after_ms}, repeat=True)), NOW
     for gap in gaps:
         now += timedelta(seconds=gap)
-        rule = wake_rules.due(rule, now).rule
+        rule = waking.due(rule, now).rule
         if rule.state is State.ACTIVE:
             assert rule.due_at is not None
             assert rule.due_at > now
@@ -347,7 +347,7 @@ def test_whenever_a_rule_is_looked_at_it_is_next_looked_at_later_or_never(
     """So a room that does what is due comes to an end."""
     moment = NOW + timedelta(seconds=now)
     for rule in (made(asked(repeat=repeat)), on_task(repeat=repeat)):
-        after = wake_rules.due(rule, moment).rule
+        after = waking.due(rule, moment).rule
         assert after.state is not State.ACTIVE or after.next_at > moment
 
 

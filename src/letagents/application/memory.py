@@ -16,9 +16,10 @@ from letagents.domain.sessions import Connection
 if TYPE_CHECKING:  # a process that asks for nothing of this loads nothing of it
     from letagents.domain.artifacts import Shared
     from letagents.domain.guidelines import InForce
-    from letagents.domain.knowledge import Entry, Record, Section
+    from letagents.domain.knowledge import Entry, Section
     from letagents.domain.messages import Message
     from letagents.domain.reasoning import Reasoning, Trace, Update
+    from letagents.domain.records import Record
     from letagents.domain.room_events import Wanted
     from letagents.domain.tasks import Artifact
     from letagents.domain.wake_rules import Asked, WakeRule

@@ -14,9 +14,9 @@ from datetime import datetime
 
 import attrs
 
+from letagents.domain.authors import Author
 from letagents.domain.errors import LetAgentsError, Malformed
 from letagents.domain.ids import quoted
-from letagents.domain.knowledge import Author
 from letagents.domain.names import collapse
 from letagents.domain.tasks import Artifact, ArtifactKind, Provider, task_id_of
 from letagents.domain.texts import optional

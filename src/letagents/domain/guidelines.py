@@ -11,9 +11,9 @@ from datetime import datetime
 import attrs
 
 from letagents.domain import git_rooms
+from letagents.domain.authors import Author, HumansOnly
 from letagents.domain.errors import LetAgentsError, Malformed
 from letagents.domain.ids import RoomId
-from letagents.domain.knowledge import Author, HumansOnly
 from letagents.domain.messages import checked_text
 from letagents.domain.sessions import Session
 

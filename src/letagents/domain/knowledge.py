@@ -1,12 +1,7 @@
-"""What a room knows: facts that last, and what agents ask of human beings.
+"""What a room can know: facts that last, and what agents ask of human beings.
 
 K21  What is kept has an id of 8 to 80 letters, digits, `_` and `-`, which whoever adds it chooses.
-K22  The same id with the same content by the same author is the record that is there; with other
-     content, or by somebody else, it is refused.
 K23  A source is a message that the room shows, or an http or https address without credentials.
-K24  An agent adds; only a human being revises, archives, restores and answers.
-K25  Who revises says which version; versions count up from 1, and none of them ever changes.
-K26  A request is answered once; what is archived is not answered or revised until it is restored.
 K27  Each field is of its form and within its bounds, and a whole record fits into one result.
 K28  A category is one of those of its section: facts and requests have their own.
 """
@@ -14,15 +9,13 @@ K28  A category is one of those of its section: facts and requests have their ow
 import enum
 import re
 from collections.abc import Mapping
-from datetime import datetime
 
 import attrs
 
-from letagents.domain.errors import LetAgentsError, Malformed, UnknownMessage
-from letagents.domain.ids import MessageId, SessionId, quoted
+from letagents.domain.errors import Malformed, UnknownMessage
+from letagents.domain.ids import MessageId, quoted
 from letagents.domain.messages import Message
-from letagents.domain.names import collapse, handle_form
-from letagents.domain.sessions import Session, SessionKind
+from letagents.domain.names import collapse
 from letagents.domain.texts import checked, optional
 
 TITLE_LIMIT = 160
@@ -40,36 +33,6 @@ _URL = re.compile(rf"https?://((?:(?![/?#\\]){_PLAIN})+)(?:[/?#]{_PLAIN}*)?", re
 _ESCAPED = re.compile(r'["\\\n\r\t]')
 
 
-class Conflict(LetAgentsError):
-    """The record is not what the caller takes it for. Nothing was stored."""
-
-    code = "conflict"
-
-
-class UnknownRecord(LetAgentsError):
-    """The room has no record of that id in that section."""
-
-    code = "unknown_record"
-
-
-class HumansOnly(LetAgentsError):
-    """Only a human being can do it."""
-
-    code = "humans_only"
-
-
-class AlreadyAnswered(LetAgentsError):
-    """A human being answered the request before."""
-
-    code = "already_answered"
-
-
-class Archived(LetAgentsError):
-    """The record is archived."""
-
-    code = "archived"
-
-
 class Section(enum.Enum):
     """What a record is: a fact that lasts, or a request that waits for a human being."""
 
@@ -81,28 +44,6 @@ CATEGORIES: Mapping[Section, tuple[str, ...]] = {
     Section.MEMORY: ("goal", "decision", "constraint", "term", "reference"),
     Section.ATTENTION: ("question", "decision", "approval", "review"),
 }
-
-
-@attrs.frozen
-class Author:
-    """Who did something to a record."""
-
-    id: str
-    label: str
-    kind: str
-
-    @classmethod
-    def of(cls, session: Session | None) -> "Author":
-        """Return the one that `session` is; where no session acts, the room's owner does."""
-        if session is None:
-            return cls("owner", "Owner", "human")
-        kind = "human" if session.kind is SessionKind.PERSON else "agent"
-        return cls(session.agent_key, session.actor_label, kind)
-
-    @property
-    def is_human(self) -> bool:
-        """Whether it is a human being."""
-        return self.kind == "human"
 
 
 @attrs.frozen(kw_only=True)
@@ -144,7 +85,7 @@ def entry(
         source_message=_message(source_message_id),
     )
     texts = (made.title, made.body, made.recommendation, made.unblocks, made.source_url)
-    _check_bytes("body", sum(map(_weight, texts)), ENTRY_BYTES)
+    check_bytes("body", sum(map(weight, texts)), ENTRY_BYTES)
     return made
 
 
@@ -187,87 +128,18 @@ def _message(value: object) -> MessageId | None:
     return MessageId.parse(value.strip() if isinstance(value, str) else value, "source_message_id")
 
 
-def _weight(text: str | None) -> int:
+def weight(text: str | None) -> int:
     """Return the bytes of a text inside JSON."""
     return len(text.encode()) + len(_ESCAPED.findall(text)) if text else 0
 
 
-def _check_bytes(field: str, weight: int, most: int) -> None:
-    if weight > most:
+def check_bytes(field: str, size: int, most: int) -> None:
+    """Allow so many bytes beside each other, or raise Malformed."""
+    if size > most:
         raise Malformed(
-            f"{field}: with the texts beside it, {weight:,} bytes are too many.",
+            f"{field}: with the texts beside it, {size:,} bytes are too many.",
             remedy=f"Pass at most {most:,} bytes in all; put the rest in a file and name it.",
         )
-
-
-@attrs.frozen
-class Response:
-    """What a human being answered."""
-
-    body: str
-    actor: Author
-    at: datetime
-
-
-@attrs.frozen(kw_only=True)
-class Record:
-    """One fact or request, in one of its versions."""
-
-    record_id: str
-    number: int
-    section: Section
-    entry: Entry
-    author: Author
-    updated_by: Author
-    created_at: datetime
-    updated_at: datetime
-    version: int = 1
-    archived: bool = False
-    response: Response | None = None
-    session_id: SessionId | None = None
-    """The session that asked."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it comes before the others: it is not archived, and still waits if it can."""
-        return not self.archived and self.response is None
-
-
-# --- adding -------------------------------------------------------------------------------------
-
-
-def added(
-    section: Section, record_id: str, said: Entry, *, number: int, by: Session | None, now: datetime
-) -> Record:
-    """Return the new record."""
-    author = Author.of(by)
-    return Record(
-        record_id=record_id,
-        number=number,
-        section=section,
-        entry=said,
-        author=author,
-        updated_by=author,
-        created_at=now,
-        updated_at=now,
-        session_id=None if by is None else by.session_id,
-    )
-
-
-def check_repeated(first: Record, section: Section, said: Entry, *, by: Session | None) -> None:
-    """Allow adding again what `first`, the oldest version under that id, says (K22).
-
-    Raises:
-        Conflict: it is somebody else's, or says something else.
-    """
-    is_same = (first.section, first.entry) == (section, said)
-    if is_same and first.author.id == Author.of(by).id:
-        return
-    whose = "with other content" if first.author.id == Author.of(by).id else "by somebody else"
-    raise Conflict(
-        f"client_id: {first.record_id} was used before, {whose}.",
-        remedy="Use a new client_id for a new record; a human being can revise the old one.",
-    )
 
 
 def check_source(source: MessageId, message: Message | None) -> None:
@@ -282,99 +154,3 @@ def check_source(source: MessageId, message: Message | None) -> None:
             f"source_message_id: {source} is not a message of this room.",
             remedy="Call read_messages to see the ids of the room's messages.",
         )
-
-
-# --- what human beings do -----------------------------------------------------------------------
-
-
-def revised(
-    record: Record, said: Entry, *, version: int, by: Session | None, now: datetime
-) -> Record:
-    """Return the next version of `record`. Raises: as `_next`, and Archived."""
-    if record.archived:
-        raise _is_archived(record)
-    return attrs.evolve(_next(record, version, by, now, "revise a record"), entry=said)
-
-
-def archived(
-    record: Record, value: bool, *, version: int, by: Session | None, now: datetime
-) -> Record:
-    """Return the next version of `record`, archived or restored; the same if it is so already."""
-    does = "archive a record" if value else "restore a record"
-    after = _next(record, version, by, now, does)
-    return record if record.archived == value else attrs.evolve(after, archived=value)
-
-
-def _next(record: Record, version: int, by: Session | None, now: datetime, does: str) -> Record:
-    """Return the next version, so far like the one before.
-
-    Raises:
-        HumansOnly: no human being acts.
-        Conflict: `version` is not the newest.
-    """
-    author = _human(by, does)
-    if version != record.version:
-        raise Conflict(
-            f"expected_version: {record.record_id} has version {record.version}, not {version}.",
-            remedy="Look at it as it is now, and try again with its version.",
-        )
-    return attrs.evolve(record, version=record.version + 1, updated_by=author, updated_at=now)
-
-
-def answered(record: Record, text: object, *, by: Session | None, now: datetime) -> Record:
-    """Return the request with its answer.
-
-    Raises:
-        HumansOnly: no human being acts.
-        Malformed: the answer is blank or too long.
-        AlreadyAnswered, Archived: it does not wait for an answer.
-    """
-    author = _human(by, "answer a request")
-    body = checked(text, "answer", BODY_LIMIT)
-    _check_bytes("answer", _weight(body), ANSWER_BYTES)
-    if record.response is not None:
-        raise AlreadyAnswered(
-            f"{record.record_id} was answered before, by {record.response.actor.label}.",
-            remedy="Say in the room what is to be added.",
-        )
-    if record.archived:
-        raise _is_archived(record)
-    return attrs.evolve(
-        record,
-        version=record.version + 1,
-        response=Response(body, author, now),
-        updated_by=author,
-        updated_at=now,
-    )
-
-
-def words_of_answer(record: Record) -> str:
-    """Return what the room says when a request was answered. (Source: mcp-tools 9.2.)"""
-    assert record.response is not None  # noqa: S101  # it is said because there is one
-    handle = handle_form(record.author.id).removeprefix("agent:")
-    said = f"Human response ({record.record_id}):\n\n{record.response.body}"
-    return said if record.author.is_human else f"@agent:{handle}\n\n{said}"
-
-
-def words_of_request(record: Record) -> str:
-    """Return what the room says when something is asked of human beings."""
-    said = record.entry
-    asked = f"{record.author.label} asks for human input ({said.category}): {said.title}"
-    return f"[request] {asked} [{record.record_id}]"
-
-
-def _human(by: Session | None, does: str) -> Author:
-    author = Author.of(by)
-    if not author.is_human:
-        raise HumansOnly(
-            f"Only a human being can {does}.",
-            remedy="Ask your user, or call request_human_input.",
-        )
-    return author
-
-
-def _is_archived(record: Record) -> Archived:
-    return Archived(
-        f"{record.record_id} is archived.",
-        remedy="A human being can restore it: `letagents memory ROOM --restore ID`.",
-    )

@@ -9,13 +9,9 @@ W43  A rule waits for a day unless it says until when, at most seven days; a tim
      minutes after its time at the least.
 W44  A timer is set at least 30 seconds ahead; one that repeats says every how long, a minute at
      least.
-W45  A rule wakes once. One that repeats keeps its timer's beat, making up for none that was missed;
-     on changes it wakes once a minute at most, and tells the last.
 W46  A rule that woke, was cancelled or outlived its time never wakes again.
-W47  A rule on a change of a task waits for that task alone, and for the statuses that it names.
 W48  A rule on an event of GitHub is kept, and in a room of one machine nothing ever sets it off.
 W49  What a rule is asked for is checked before it is kept, and a refusal names the argument.
-W50  A rule whose time has come while nobody was there wakes when somebody is, if it still waits.
 """
 
 import enum
@@ -27,7 +23,6 @@ import attrs
 from letagents.domain import wake_arguments
 from letagents.domain.errors import LetAgentsError, Malformed
 from letagents.domain.ids import SessionId
-from letagents.domain.names import handle_form
 from letagents.domain.sessions import Session, SessionKind
 from letagents.domain.texts import optional
 from letagents.domain.wake_arguments import Event, Wanted, shown
@@ -160,14 +155,6 @@ class WakeRule:
         return self.state is State.ACTIVE and now < self.expires_at
 
 
-@attrs.frozen
-class Step:
-    """What becomes of a rule, and what the room says because of it."""
-
-    rule: WakeRule
-    says: str | None = None
-
-
 # --- making and ending --------------------------------------------------------------------------
 
 
@@ -263,62 +250,16 @@ def cancelled(rule: WakeRule, by: Session | None, now: datetime) -> WakeRule:
             f"rule_id: {rule.rule_id} is a rule of {rule.actor_label}.",
             remedy="Call list_wake_rules(agent_key=…) to see your own.",
         )
-    return _ended(rule, State.CANCELLED, now) if rule.is_waiting(now) else rule
+    return ended(rule, State.CANCELLED, now) if rule.is_waiting(now) else rule
 
 
-def _ended(rule: WakeRule, state: State, now: datetime) -> WakeRule:
+def ended(rule: WakeRule, state: State, now: datetime) -> WakeRule:
+    """Return `rule` as it is once it waits no more."""
     return attrs.evolve(rule, state=state, ended_at=now, due_at=None, pending=None)
 
 
 def settled(rule: WakeRule, now: datetime) -> WakeRule:
     """Return `rule` as it stands now: expired, if its time is over."""
     if rule.state is State.ACTIVE and not rule.is_waiting(now):
-        return _ended(rule, State.EXPIRED, rule.expires_at)
+        return ended(rule, State.EXPIRED, rule.expires_at)
     return rule
-
-
-# --- waking -------------------------------------------------------------------------------------
-
-
-def moved(rule: WakeRule, change: Change, now: datetime) -> Step:
-    """Return what becomes of `rule` when a task changes."""
-    if not rule.is_waiting(now):
-        return Step(settled(rule, now))
-    wanted = rule.asked.wanted
-    if wanted.task_id != change.task_id or (wanted.to and change.after not in wanted.to):
-        return Step(rule)
-    if rule.rested_at is not None and now < rule.rested_at:
-        return Step(attrs.evolve(rule, pending=change))
-    return _woken(rule, _changed(change), now)
-
-
-def due(rule: WakeRule, now: datetime) -> Step:
-    """Return what becomes of `rule` now that it is looked at because of the time."""
-    if not rule.is_waiting(now):
-        return Step(settled(rule, now))
-    if rule.due_at is not None and rule.due_at <= now:
-        return _woken(rule, f"it is {shown(rule.due_at)}", now)
-    if rule.pending is not None and rule.rested_at is not None and rule.rested_at <= now:
-        return _woken(rule, _changed(rule.pending), now)
-    return Step(rule)
-
-
-def _changed(change: Change) -> str:
-    return f"{change.task_id} went from {change.before} to {change.after}"
-
-
-def _woken(rule: WakeRule, why: str, now: datetime) -> Step:
-    told = attrs.evolve(rule, told=rule.told + 1, told_at=now, pending=None)
-    after = rule.asked.wanted.after
-    if not rule.asked.repeat:
-        told = _ended(told, State.FIRED, now)
-    elif rule.due_at is not None and after is not None:
-        missed = (now - rule.due_at) // after
-        told = attrs.evolve(told, due_at=rule.due_at + (missed + 1) * after)
-    return Step(told, _words(rule, why))
-
-
-def _words(rule: WakeRule, why: str) -> str:
-    handle = handle_form(rule.agent_key).removeprefix("agent:")
-    called = f"@agent:{handle} {rule.rule_id}: {why}."
-    return f"{called}\nYour note: {rule.asked.note}" if rule.asked.note else called

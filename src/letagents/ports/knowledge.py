@@ -12,7 +12,8 @@ import attrs
 
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
-from letagents.domain.knowledge import Entry, Record, Section
+from letagents.domain.knowledge import Entry, Section
+from letagents.domain.records import Record
 
 MOST = 200
 """Records that a page holds at most."""
@@ -80,7 +81,7 @@ class Knowledge(Protocol):
         version: int,
         fence: Fence | None = None,
     ) -> Record:
-        """Return the record with new content. Raises: as `domain.knowledge.revised`."""
+        """Return the record with new content. Raises: as `domain.records.revised`."""
         ...
 
     async def archive(
@@ -92,7 +93,7 @@ class Knowledge(Protocol):
         archived: bool = True,
         fence: Fence | None = None,
     ) -> Record:
-        """Return the record, archived or restored. Raises: as `domain.knowledge.archived`."""
+        """Return the record, archived or restored. Raises: as `domain.records.archived`."""
         ...
 
     async def answer(

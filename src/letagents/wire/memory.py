@@ -4,10 +4,11 @@ from typing import Any
 
 from letagents.domain import guidelines as rules_of_guidelines
 from letagents.domain.artifacts import Shared
+from letagents.domain.authors import Author
 from letagents.domain.guidelines import InForce
 from letagents.domain.ids import RoomId
-from letagents.domain.knowledge import Author, Record, Response
 from letagents.domain.reasoning import Reasoning, Trace, Update
+from letagents.domain.records import Record, Response
 from letagents.domain.room_events import RepositoryEvent
 from letagents.domain.wake_arguments import Wanted
 from letagents.domain.wake_rules import WakeRule

@@ -7,9 +7,9 @@ import attrs
 from letagents.adapters.rooms.book import Book, Keeping, Kind, Where
 from letagents.domain import artifacts
 from letagents.domain.artifacts import Shared, UnknownArtifact
+from letagents.domain.authors import Author
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, quoted
-from letagents.domain.knowledge import Author
 from letagents.domain.room_events import Wanted
 from letagents.domain.tasks import Artifact
 from letagents.ports.artifacts import LIMIT, MOST, Events, SharedArtifacts

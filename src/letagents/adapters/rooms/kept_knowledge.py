@@ -5,11 +5,12 @@ from collections.abc import Callable
 import attrs
 
 from letagents.adapters.rooms.book import Book, Keeping, Kind, Where
-from letagents.domain import knowledge
+from letagents.domain import knowledge, records
 from letagents.domain.audience import ANSWER
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, quoted
-from letagents.domain.knowledge import Entry, Record, Section, UnknownRecord
+from letagents.domain.knowledge import Entry, Section
+from letagents.domain.records import Record, UnknownRecord
 from letagents.ports.knowledge import MOST, Records
 
 RECORDS = Kind(
@@ -82,18 +83,18 @@ class KeptKnowledge:
             there = book.get(RECORDS, record_id)
             if there is not None:
                 first = book.get(VERSIONS, f"{record_id}:1") or there
-                knowledge.check_repeated(first, section, said, by=book.caller)
+                records.check_repeated(first, section, said, by=book.caller)
                 return there
             if (source := said.source_message) is not None:
                 knowledge.check_source(source, book.message(source.number))
             number = book.next_number(RECORDS)
-            made = knowledge.added(
+            made = records.added(
                 section, record_id, said, number=number, by=book.caller, now=book.now
             )
             _put(book, made)
             if section is Section.ATTENTION:
                 key = f"attention-request:{record_id}"
-                words = knowledge.words_of_request(made)
+                words = records.words_of_request(made)
                 book.say(words, key=key, session_id=made.session_id)
             return made
 
@@ -113,7 +114,7 @@ class KeptKnowledge:
         def revise(book: Book, record: Record) -> Record:
             if (source := said.source_message) is not None:
                 knowledge.check_source(source, book.message(source.number))
-            return knowledge.revised(record, said, version=version, by=book.caller, now=book.now)
+            return records.revised(record, said, version=version, by=book.caller, now=book.now)
 
         return await self._change(room_id, record_id, revise, fence)
 
@@ -129,9 +130,7 @@ class KeptKnowledge:
         """Return the record, archived or restored."""
 
         def archive(book: Book, record: Record) -> Record:
-            return knowledge.archived(
-                record, archived, version=version, by=book.caller, now=book.now
-            )
+            return records.archived(record, archived, version=version, by=book.caller, now=book.now)
 
         return await self._change(room_id, record_id, archive, fence)
 
@@ -142,10 +141,10 @@ class KeptKnowledge:
 
         def answer(book: Book) -> Record:
             request = _known(book, record_id, Section.ATTENTION)
-            after = knowledge.answered(request, text, by=book.caller, now=book.now)
+            after = records.answered(request, text, by=book.caller, now=book.now)
             _put(book, after)
             book.say(
-                knowledge.words_of_answer(after),
+                records.words_of_answer(after),
                 key=f"internal:attention-response:{record_id}",
                 source=ANSWER,
                 session_id=after.session_id,

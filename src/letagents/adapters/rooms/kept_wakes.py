@@ -6,12 +6,13 @@ import attrs
 
 from letagents.adapters.rooms import dues
 from letagents.adapters.rooms.book import Book, Keeping, Kind, Where
-from letagents.domain import wake_rules
+from letagents.domain import wake_rules, waking
 from letagents.domain.audience import WAKE
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, quoted
 from letagents.domain.sessions import Session
-from letagents.domain.wake_rules import Asked, Change, State, Step, UnknownWakeRule, WakeRule
+from letagents.domain.wake_rules import Asked, Change, State, UnknownWakeRule, WakeRule
+from letagents.domain.waking import Step
 from letagents.ports.wakes import Rules
 
 DUE = "wake_rule"
@@ -34,14 +35,14 @@ def task_moved(book: Book, task_id: str, before: str, after: str) -> None:
     """Wake those who wait for this change of a task's status, in the transaction that makes it."""
     change = Change(task_id, before, after)
     for rule in book.find(WAKE_RULES, Where(is_open=True, about=task_id)):
-        _take(book, rule, wake_rules.moved(rule, change, book.now))
+        _take(book, rule, waking.moved(rule, change, book.now))
 
 
 def due(book: Book, rule_id: str) -> None:
     """Look at a rule because of the time."""
     rule = book.get(WAKE_RULES, rule_id)
     if rule is not None and rule.state is State.ACTIVE:
-        step = wake_rules.due(rule, book.now)
+        step = waking.due(rule, book.now)
         _take(book, rule, step)
         if step.rule == rule:  # a clock was set back: it is to be looked at again
             dues.ask(book, DUE, rule_id, rule.next_at)

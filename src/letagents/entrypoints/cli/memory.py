@@ -14,8 +14,9 @@ from letagents.application.person import Person
 from letagents.domain.errors import Malformed
 from letagents.domain.guidelines import MAX_BYTES, InForce
 from letagents.domain.ids import RoomId
-from letagents.domain.knowledge import Record, Section
+from letagents.domain.knowledge import Section
 from letagents.domain.names import primary_label
+from letagents.domain.records import Record
 from letagents.domain.sessions import Connection
 from letagents.entrypoints.cli import printing
 from letagents.entrypoints.cli.given import STANDARD_INPUT, name_given, text_given

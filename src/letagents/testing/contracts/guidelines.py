@@ -3,10 +3,10 @@
 import pytest
 
 from letagents.domain.activation import Decision
+from letagents.domain.authors import HumansOnly
 from letagents.domain.git_rooms import Ref
 from letagents.domain.guidelines import GuidelinesTooLong, InForce
 from letagents.domain.ids import RoomId
-from letagents.domain.knowledge import HumansOnly
 from letagents.domain.messages import Latest
 from letagents.domain.sessions import Connection
 from letagents.ports.guidelines import GuidelinesOf

@@ -6,20 +6,12 @@ import anyio
 import pytest
 
 from letagents.domain.activation import Decision
+from letagents.domain.authors import HumansOnly
 from letagents.domain.errors import ConnectionLost, UnknownMessage, UnknownRoom
 from letagents.domain.ids import RoomId
-from letagents.domain.knowledge import (
-    AlreadyAnswered,
-    Archived,
-    Conflict,
-    Entry,
-    HumansOnly,
-    Record,
-    Section,
-    UnknownRecord,
-    entry,
-)
+from letagents.domain.knowledge import Entry, Section, entry
 from letagents.domain.messages import Latest, Message
+from letagents.domain.records import AlreadyAnswered, Archived, Conflict, Record, UnknownRecord
 from letagents.domain.sessions import Connection
 from letagents.ports.knowledge import Knowledge, Records
 from letagents.ports.rooms import RoomTransport
