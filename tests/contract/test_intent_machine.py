@@ -50,6 +50,8 @@ SPANS = st.sampled_from(
     [timedelta(minutes=1), timedelta(minutes=11), APPROVAL_TERM, timedelta(hours=23)]
 )
 PATIENCE = timedelta(minutes=10)
+NEVER_FREE = timedelta(days=365)
+"""The term of leases: what becomes of them is another machine's."""
 
 S = IntentStatus
 
@@ -106,7 +108,7 @@ class IntentMachine(RoomMachine):
     def __init__(self) -> None:
         self.clock = ManualClock()
         super().__init__()
-        self.boards = [KeptBoard(rooms) for rooms in self.kept]
+        self.boards = [KeptBoard(rooms, NEVER_FREE) for rooms in self.kept]
         self.governing = [KeptGovernance(rooms) for rooms in self.kept]
         self.workers: dict[int, Connection] = {}
         self.here: set[int] = set()
