@@ -8,20 +8,30 @@ from letagents.adapters.processes.locks import ProcessLocks
 from letagents.adapters.rooms.bells import Nudges
 from letagents.adapters.rooms.evidence import ToldProcesses, UnknownProcesses
 from letagents.adapters.rooms.kept_governance import KeptGovernance
+from letagents.adapters.rooms.kept_artifacts import KeptArtifacts
+from letagents.adapters.rooms.kept_guidelines import KeptGuidelines
+from letagents.adapters.rooms.kept_knowledge import KeptKnowledge
+from letagents.adapters.rooms.kept_reasoning import KeptReasonings
+from letagents.adapters.rooms.kept_wakes import KeptWakes
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.adapters.state.json_file import JsonFileState
 from letagents.adapters.state.memory import MemoryState
 from letagents.adapters.state.sqlite import SqliteState
 from letagents.adapters.system import SystemClock, SystemIds
+from letagents.ports.artifacts import Artifacts
 from letagents.ports.clock import Clock
 from letagents.ports.forges import Forges
 from letagents.ports.governance import Governance
+from letagents.ports.guidelines import GuidelinesOf
 from letagents.ports.ids import Ids
+from letagents.ports.knowledge import Knowledge
 from letagents.ports.processes import Processes
+from letagents.ports.reasoning import Reasonings
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.state import StateStore
 from letagents.ports.surroundings import Checkouts, Surroundings
+from letagents.ports.wakes import Wakes
 from letagents.testing.determinism import CountingIds, ManualClock
 
 
@@ -67,3 +77,13 @@ def the_forges(web: WebForges) -> tuple[Forges, ...]:
 
 def the_governance(kept: KeptGovernance) -> tuple[Governance, ...]:
     return (kept,)
+
+
+def what_rooms_remember(
+    knowledge: KeptKnowledge,
+    guidelines: KeptGuidelines,
+    artifacts: KeptArtifacts,
+    reasonings: KeptReasonings,
+    wakes: KeptWakes,
+) -> tuple[Knowledge, GuidelinesOf, Artifacts, Reasonings, Wakes]:
+    return knowledge, guidelines, artifacts, reasonings, wakes
