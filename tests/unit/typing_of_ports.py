@@ -7,8 +7,8 @@ from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.processes.locks import ProcessLocks
 from letagents.adapters.rooms.bells import Nudges
 from letagents.adapters.rooms.evidence import ToldProcesses, UnknownProcesses
-from letagents.adapters.rooms.kept_governance import KeptGovernance
 from letagents.adapters.rooms.kept_artifacts import KeptArtifacts
+from letagents.adapters.rooms.kept_governance import KeptGovernance
 from letagents.adapters.rooms.kept_guidelines import KeptGuidelines
 from letagents.adapters.rooms.kept_knowledge import KeptKnowledge
 from letagents.adapters.rooms.kept_reasoning import KeptReasonings
