@@ -145,6 +145,8 @@ async def test_a_room_that_was_entered_meanwhile_stays_the_current_one(
     state = await parts.state.read()
     assert state.current_room is not None
     assert state.current_room.room_id == str(WORKSHOP)
+    made = {room.room_id for room in await parts.rooms.known()}
+    assert (REPOSITORY in made) is (slow == "rooms")
 
 
 @pytest.mark.parametrize(
@@ -195,6 +197,7 @@ async def test_the_list_of_tools_waits_for_nothing_and_a_call_not_for_ever(
     async with McpClient(server) as model:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(joining.run)
+            await anyio.wait_all_tasks_blocked()
             assert not gate.reached.is_set()
             await model.list_tools()
             await gate.reached.wait()
