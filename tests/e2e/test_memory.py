@@ -230,6 +230,30 @@ def test_a_rule_asked_for_badly_is_refused_by_the_argument(desk: Desk) -> None:
     assert desk.call("list_wake_rules")["active"] == []
 
 
+def test_a_task_that_another_process_hands_over_wakes_who_waits_for_it(desk: Desk) -> None:
+    desk.call("add_task", title="Mend the gear")
+    desk.call("update_task", task_id="task_1", status="accepted")
+    wanted = {"task_id": "task_1", "to": ["in_review"]}
+    rule = desk.call("add_wake_rule", event="task.status_changed", arguments=wanted)["rule"]
+    newest = desk.served.call("read_messages", limit=1)["messages"][-1]["id"]
+
+    with Served(desk.home) as other:
+        other.call("join_room", name="workshop")
+        elm = other.call("register_agent_session", registration_key="another", room_id="workshop")[
+            "worker_id"
+        ]
+        other.call("claim_task", worker_id=elm, task_id="task_1")
+        other.call("complete_task", worker_id=elm, task_id="task_1")
+    heard = desk.call("wait_for_messages", after_message_id=newest, timeout=20_000)
+
+    [told] = [one for one in heard["messages"] if one["source"] == "wake_rule"]
+    assert f"{rule['id']}: task_1 went from assigned to in_review." in told["text"]
+    assert told["activation"]["for_current_agent"]["decision"] == "activate"
+    assert "already_so" in desk.refused(
+        "add_wake_rule", event="task.status_changed", arguments=wanted
+    )
+
+
 # --- in this process, where time is told ---------------------------------------------------------
 
 
