@@ -69,8 +69,7 @@ def _handed(
         )
     sheet.check_locks(task)
     to = _target(book, action.target)
-    if not book.is_admin or is_holder:
-        _spend(sheet, task, action, approval, always=not is_holder)
+    _spend(sheet, task, action, approval, always=not (is_holder or book.is_admin))
     over = sheet.let_go(lease, action.reason)
     number = book.next_number(LEASES[lease.kind])
     new = leases.handed(lease, to, number=number, now=book.now, tick=book.tick)

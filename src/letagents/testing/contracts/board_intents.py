@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from letagents.domain.approvals import APPROVAL_TERM, OPEN_LIMIT_EACH, PENDING_TERM, IntentStatus
+from letagents.domain.board import Handoff, Target
 from letagents.domain.denials import (
     IntentActionMismatch,
     IntentExpired,
@@ -25,7 +26,7 @@ from letagents.domain.denials import (
 )
 from letagents.domain.errors import LetAgentsError, Malformed
 from letagents.domain.governance import ManagerMode
-from letagents.domain.intents import Action, Approval, ApprovalToken, change_payload
+from letagents.domain.intents import Action, Approval, ApprovalToken, change_payload, lease_payload
 from letagents.domain.sessions import Connection
 from letagents.domain.tasks import DuplicateWork, Status, UnknownTask
 from letagents.ports.board import Board
@@ -449,6 +450,28 @@ class BoardIntentsContract(BoardCallers):
         with pytest.raises(IntentNotApproved, match="is denied, not approved"):
             await self.claim(board, ada, task, by_id(asked.intent))
         assert (await board.task(ROOM, task.task_id)).task.status is Status.ACCEPTED
+
+    @pytest.mark.rule("P14", "P13")
+    async def test_a_handover_is_asked_for_like_everything_else(
+        self, governance: Governance, board: Board, ada: Connection, bob: Connection
+    ) -> None:
+        task = await self.a_task(board)
+        claim = await self.asks_to_claim(governance, ada, task)
+        await governance.approve(ROOM, claim.intent.intent_id)
+        await self.claim(board, ada, task, by_id(claim.intent))
+        to_bob = Handoff(target=Target(agent_key=bob.session.agent_key))
+        payload = lease_payload(task.task_id, "handoff", target_actor_key=bob.session.agent_key)
+        asked = await governance.propose(ROOM, Action.TASK_OVERRIDE, payload, fence=ada.fence)
+        await governance.approve(ROOM, asked.intent.intent_id)
+        shown = by_id(asked.intent)
+
+        for who in (ada, bob):
+            with pytest.raises(IntentRequired):
+                await board.lease_action(ROOM, task.task_id, to_bob, who.fence)
+        moved = await board.lease_action(ROOM, task.task_id, to_bob, ada.fence, approval=shown)
+
+        assert moved.view.task.assignee_key == bob.session.agent_key
+        assert await self.status_of(governance, asked.intent) is IntentStatus.USED
 
     # --- where nobody decides -------------------------------------------------------------------
 
