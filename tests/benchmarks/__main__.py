@@ -7,11 +7,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import rooms_store, search_store, whole
+from tests.benchmarks import board_store, rooms_store, search_store, whole
 
 
 def main(names: list[str]) -> int:
-    for measure in (*rooms_store.MEASURED, *search_store.MEASURED, *whole.MEASURED):
+    for measure in (
+        *rooms_store.MEASURED,
+        *board_store.MEASURED,
+        *search_store.MEASURED,
+        *whole.MEASURED,
+    ):
         if names and measure.__name__ not in names:
             continue
         with tempfile.TemporaryDirectory() as home:

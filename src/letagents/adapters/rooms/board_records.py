@@ -117,7 +117,9 @@ def active(book: Book, kind: LeaseKind, task_id: str) -> Lease | None:
 
 def evidence(book: Book, lease: Lease) -> Evidence:
     """Return what is known of a lease's holder now."""
-    session = book.session(lease.session_id)
+    caller = book.caller
+    is_own = caller is not None and caller.session_id == lease.session_id
+    session = caller if is_own else book.session(lease.session_id)
     if session is None:
         return Evidence(ended=True)
     return Evidence(
@@ -132,20 +134,14 @@ def is_held(book: Book, lease: Lease, term: timedelta) -> bool:
     return leases.is_held(lease, evidence(book, lease), book.tick, term)
 
 
-def locks_on(book: Book, task_id: str | None) -> list[Lock]:
-    """Return the locks on a task, and on the whole board."""
-    found = book.find(LOCKS, Where(is_open=True, about=BOARD))
-    return found + (book.find(LOCKS, Where(is_open=True, about=task_id)) if task_id else [])
+def locks(book: Book) -> list[Lock]:
+    """Return all locks that stop something."""
+    return list(_open(book, LOCKS))
 
 
-def view(book: Book, one: Task, term: timedelta) -> TaskView:
-    """Return a task with who holds it and what stops it."""
-    held = (active(book, kind, one.task_id) for kind in LEASES)
-    return TaskView(
-        task=one,
-        leases=tuple(_lease_view(book, lease, term) for lease in held if lease is not None),
-        locks=tuple(locks_on(book, one.task_id)),
-    )
+def locks_on(task_id: str | None, among: Iterable[Lock]) -> list[Lock]:
+    """Return those on a task, or on the whole board."""
+    return [lock for lock in among if lock.task_id in (None, task_id)]
 
 
 def views(book: Book, several: Iterable[Task], term: timedelta) -> list[TaskView]:
@@ -153,15 +149,13 @@ def views(book: Book, several: Iterable[Task], term: timedelta) -> list[TaskView
     held: dict[str, list[LeaseView]] = {}
     for kind in LEASES.values():
         for lease in _open(book, kind):
-            held.setdefault(lease.about, []).append(_lease_view(book, lease, term))
-    stops: dict[str | None, list[Lock]] = {}
-    for lock in _open(book, LOCKS):
-        stops.setdefault(lock.task_id, []).append(lock)
+            held.setdefault(lease.about, []).append(lease_view(book, lease, term))
+    stops = locks(book)
     return [
         TaskView(
             task=one,
             leases=tuple(held.get(one.task_id, ())),
-            locks=(*stops.get(None, ()), *stops.get(one.task_id, ())),
+            locks=tuple(locks_on(one.task_id, stops)),
         )
         for one in several
     ]
@@ -177,7 +171,8 @@ def _open(book: Book, kind: Kind[V]) -> Iterator[V]:
         after = kind.number(found[-1])
 
 
-def _lease_view(book: Book, lease: Lease, term: timedelta) -> LeaseView:
+def lease_view(book: Book, lease: Lease, term: timedelta) -> LeaseView:
+    """Return a lease as it stands now."""
     known = evidence(book, lease)
     silent_for = leases.silence(lease, known, book.tick)
     runs = known.alive is True and not known.ended

@@ -29,12 +29,17 @@ OFFERED = frozenset({Status.ACCEPTED, Status.IN_REVIEW})
 """Where a task stands when there is something to do for whoever wants it."""
 
 
-@attrs.frozen
+@attrs.define
 class Sheet:
-    """A room's board in one transaction, by whom it is written on, and the term of its leases."""
+    """A room's board in one transaction, by whom it is written on, and the term of its leases.
+
+    What was looked up is not looked up again.
+    """
 
     book: Book
     term: timedelta
+    _newest: dict[tuple[LeaseKind, str], Lease | None] = attrs.field(factory=dict)
+    _locks: list[Lock] | None = None
 
     @property
     def actor(self) -> str:
@@ -64,21 +69,37 @@ class Sheet:
         """Return the task of that name. Raises UnknownTask."""
         return board_records.task(self.book, task_id)
 
+    def newest(self, kind: LeaseKind, task: Task) -> Lease | None:
+        """Return the newest lease of a task, ended or not."""
+        key = kind, task.task_id
+        if key not in self._newest:
+            self._newest[key] = board_records.newest(self.book, kind, task.task_id)
+        return self._newest[key]
+
     def active(self, kind: LeaseKind, task: Task) -> Lease | None:
         """Return the lease of a task that has not ended."""
-        return board_records.active(self.book, kind, task.task_id)
+        found = self.newest(kind, task)
+        return found if found is not None and found.is_active else None
+
+    def locks(self, task: Task | None) -> list[Lock]:
+        """Return the locks on a task, and on the whole board."""
+        if self._locks is None:
+            self._locks = board_records.locks(self.book)
+        return board_records.locks_on(task.task_id if task else None, self._locks)
 
     def view(self, task: Task) -> TaskView:
         """Return a task with who holds it and what stops it."""
-        return board_records.view(self.book, task, self.term)
+        held = [self.active(kind, task) for kind in LEASES]
+        shown = [board_records.lease_view(self.book, one, self.term) for one in held if one]
+        return TaskView(task=task, leases=tuple(shown), locks=tuple(self.locks(task)))
 
     def check_locks(self, task: Task | None = None) -> None:
         """Let nothing pass by a lock. Raises Locked."""
-        locks.check(board_records.locks_on(self.book, task.task_id if task else None))
+        locks.check(self.locks(task))
 
     def claim(self, kind: LeaseKind, task: Task, by: Session) -> Lease:
         """Give `by` the lease, and put it down with the one that it ends. Raises LeaseHeld."""
-        current = board_records.newest(self.book, kind, task.task_id)
+        current = self.newest(kind, task)
         claimed = leases.claim(
             current,
             by,
@@ -102,10 +123,12 @@ class Sheet:
     def put_lease(self, lease: Lease) -> None:
         """Keep a lease."""
         self.book.put(LEASES[lease.kind], lease)
+        self._newest[lease.kind, lease.about] = lease
 
     def put_lock(self, lock: Lock) -> None:
         """Keep a lock, and tell of it."""
         self.book.put(LOCKS, lock)
+        self._locks = None
         what = "locked" if lock.is_active else "unlocked"
         why = f": {shown(lock.message)}" if lock.message and lock.is_active else ""
         if lock.task_id is not None:
