@@ -214,7 +214,7 @@ def _claimed(
             return task
         return _kept(sheet, task, tasks.changed(task, rest, now=sheet.book.now), rest, lease)
     # Whoever had a lease that has just lapsed is known not to be there.
-    is_there = before is None and _is_there(sheet, task)
+    is_there = before is None and _is_anothers(task, worker) and _is_there(sheet, task)
     tasks.check_claim(task, worker, assignee_is_there=is_there)
     _spend(sheet, task, patch, worker, approval)
     given = tasks.changed(
@@ -222,6 +222,10 @@ def _claimed(
     )
     sheet.end_own_review(task, worker)
     return _kept(sheet, task, given, patch, lease, concerns=_key(before))
+
+
+def _is_anothers(task: Task, worker: Session) -> bool:
+    return task.assignee is not None and not task.is_on(worker)
 
 
 def _is_there(sheet: Sheet, task: Task) -> bool:
