@@ -1,5 +1,7 @@
 """Approvals and managers, in memory and on this machine."""
 
+from pathlib import Path
+
 import attrs
 import pytest
 from tests.contract.kept_rooms import InMemory, KeptRooms, OnThisMachine
@@ -76,7 +78,17 @@ class TestIntentsInMemory(_InMemory, _Kept, BoardIntentsContract):
 
 
 class TestIntentsOnThisMachine(OnThisMachine, _Kept, BoardIntentsContract):
-    pass
+    @pytest.mark.rule("P33")
+    async def test_no_file_holds_a_token(
+        self, governance: Governance, board: Board, ada: Connection, tmp_path: Path
+    ) -> None:
+        asked = await self.asks_to_claim(governance, ada, await self.a_task(board))
+        token = (await governance.approve(ROOM, asked.intent.intent_id)).token
+
+        assert token is not None
+        kept = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
+        assert any(asked.intent.intent_id.encode() in one for one in kept)
+        assert not any(token.value.encode() in one for one in kept)
 
 
 @pytest.mark.anyio

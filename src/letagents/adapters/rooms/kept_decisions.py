@@ -82,6 +82,8 @@ def proposed(
     key = by.agent_key if by else None
     own = [one for one in opened if one.proposer and one.proposer.agent_key == key]
     approvals.check_room_for_more(len(opened), len(own))
+    if action is Action.TASK_CREATE:
+        kept_tasks.check_admission(_sheet(book), _proposal(payload))
     intent = approvals.propose(
         book.next_number(INTENTS), action, payload, by=by, standing=standing, now=book.now
     )
@@ -129,14 +131,7 @@ def again(book: Book, intent: Intent | None) -> Decided:
 
 def created(book: Book, intent: Intent, *, accepted: bool = False) -> Task:
     """Create the task that an intent asks for. Refuses before anything is put or said."""
-    payload, proposer = intent.payload, intent.proposer
-    source = payload["source_message_id"]
-    proposal = Proposal(
-        title=payload["title"],
-        description=payload["description"],
-        source_message=MessageId.parse(source) if source else None,
-    )
-    sheet = Sheet(book, timedelta())  # no lease is looked at
+    sheet, proposal, proposer = _sheet(book), _proposal(intent.payload), intent.proposer
     kept_tasks.check_admission(sheet, proposal)
     return kept_tasks.put(
         sheet,
@@ -145,6 +140,19 @@ def created(book: Book, intent: Intent, *, accepted: bool = False) -> Task:
         created_by_key=proposer.agent_key if proposer else None,
         accept=accepted,
         decision=Decision.RECORD,
+    )
+
+
+def _sheet(book: Book) -> Sheet:
+    return Sheet(book, timedelta())  # no lease is looked at
+
+
+def _proposal(payload: Payload) -> Proposal:
+    source = payload["source_message_id"]
+    return Proposal(
+        title=payload["title"],
+        description=payload["description"],
+        source_message=MessageId.parse(source) if source else None,
     )
 
 

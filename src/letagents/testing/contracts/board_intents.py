@@ -24,9 +24,16 @@ from letagents.domain.denials import (
     NotTheManager,
     TooManyIntents,
 )
-from letagents.domain.errors import LetAgentsError, Malformed
+from letagents.domain.errors import LetAgentsError, Malformed, UnknownMessage
 from letagents.domain.governance import ManagerMode
-from letagents.domain.intents import Action, Approval, ApprovalToken, change_payload, lease_payload
+from letagents.domain.intents import (
+    Action,
+    Approval,
+    ApprovalToken,
+    change_payload,
+    create_payload,
+    lease_payload,
+)
 from letagents.domain.sessions import Connection
 from letagents.domain.tasks import DuplicateWork, Status, UnknownTask
 from letagents.ports.board import Board
@@ -113,6 +120,9 @@ class BoardIntentsContract(BoardCallers):
             await governance.propose(ROOM, Action.TASK_CLOSE, payload, fence=ada.fence)
         with pytest.raises(Malformed):
             await governance.propose(ROOM, Action.TASK_CREATE, payload, fence=ada.fence)
+        nowhere = create_payload("Tabs", source_message_id="msg_99")
+        with pytest.raises(UnknownMessage):
+            await governance.propose(ROOM, Action.TASK_CREATE, nowhere, fence=ada.fence)
         assert (await governance.intents(ROOM)).intents == ()
 
     async def test_nobody_can_ask_without_end(
