@@ -344,7 +344,7 @@ async def test_a_file_that_names_no_room_is_no_choice_and_hides_those_above(
 
 @needs_scripts
 @pytest.mark.rule("G10")
-@pytest.mark.parametrize("kind", ["folder", "pipe", "dangling", "unreadable"])
+@pytest.mark.parametrize("kind", ["folder", "pipe", "dangling"])
 async def test_what_is_no_readable_file_is_no_choice_and_blocks_nobody(
     tmp_path: Path, kind: str
 ) -> None:
@@ -354,16 +354,28 @@ async def test_what_is_no_readable_file_is_no_choice_and_blocks_nobody(
             file.mkdir()
         case "pipe":
             os.mkfifo(file)
-        case "dangling":
-            file.symlink_to(tmp_path / "nowhere")
         case _:
-            file.symlink_to("/proc/self/mem" if Path("/proc/self/mem").exists() else "/dev/null")
+            file.symlink_to(tmp_path / "nowhere")
 
     config = (await look(tmp_path)).config
 
     assert config is not None
     assert config.room is None
     assert config.wrong
+
+
+@needs_scripts
+@pytest.mark.rule("G11")
+async def test_a_link_is_not_followed_to_what_it_could_show(tmp_path: Path) -> None:
+    (tmp_path / "mcp-state.json").write_text(f'{{"room": "x", "auth": {{"token": "{SECRET}"}}}}')
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / FILE).symlink_to("../mcp-state.json")
+
+    config = (await look(tmp_path / "below")).config
+
+    assert config is not None
+    assert (config.room, config.wrong) == (None, "it is a link")
+    assert SECRET not in repr(config.contents)
 
 
 @pytest.mark.rule("G9")

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 LIMIT = 10.0
 """Seconds that an answer may take. (Source: mcp-tools 8.2.)"""
 
+REACHED = 3.0
+"""Seconds that reaching them may take: who is offline is not kept waiting."""
+
 _LARGEST = 1_000_000
 _HEADERS = {"User-Agent": "letagents-mcp/1.0", "Accept": "application/json"}
 
@@ -34,8 +37,9 @@ class WebForges:
         address = getattr(self, question.provider) + question.path
         try:
             with anyio.move_on_after(self.limit):
+                span = httpx.Timeout(self.limit, connect=min(REACHED, self.limit))
                 # Nothing of the environment: it could name a proxy with a password.
-                async with httpx.AsyncClient(trust_env=False, timeout=self.limit) as client:
+                async with httpx.AsyncClient(trust_env=False, timeout=span) as client:
                     return await _answer(client, address)
         except (httpx.HTTPError, httpx.InvalidURL, OSError):
             return None

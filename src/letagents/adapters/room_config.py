@@ -14,8 +14,9 @@ from letagents.domain.ids import RoomId
 from letagents.domain.room_config import FILE, LARGEST, LEVELS, RoomConfig
 
 _BOM = b"\xef\xbb\xbf"
-# A pipe of that name must make nobody wait, and Windows must change no line ends.
-_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+# A pipe of that name makes nobody wait, a link is not followed, Windows changes no line ends.
+_FLAGS = ("O_NONBLOCK", "O_NOFOLLOW", "O_BINARY")
+_READING = os.O_RDONLY | sum(getattr(os, flag, 0) for flag in _FLAGS)
 _MODE = 0o644  # it is made to be committed, and read by whoever works here
 
 
@@ -43,6 +44,8 @@ def _read(file: Path) -> RoomConfig:
 
 def _content(file: Path) -> bytes:
     """Return the file's content, or a little more of it than may be read."""
+    if file.is_symlink():
+        raise OSError(0, "it is a link")
     with os.fdopen(os.open(file, _READING), "rb") as opened:
         if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
             raise OSError(0, "it is no file")

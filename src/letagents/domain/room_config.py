@@ -2,7 +2,8 @@
 
 G9   The file's `room`, trimmed, is the room of its folder and of all below it.
 G10  A file that names no room is no choice, and says why; no file further up is asked instead.
-G11  What is shown of a file is small, and a password inside a URL is not in it.
+G11  What is shown of a file is small, and a password inside a URL is not in it; a link is not
+     followed, for it could lead to a file full of secrets.
 """
 
 import re
