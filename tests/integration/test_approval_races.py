@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 import pytest
+from tests.integration import approving_processes
 from tests.integration.rooms_processes import Boundaries, rooms_at
 
 from letagents.adapters.rooms.kept_board import KeptBoard
@@ -32,6 +33,7 @@ from letagents.testing.contracts.room_callers import ADA, ROOM, arrival
 pytestmark = pytest.mark.anyio
 
 CANCEL = change_payload("task_1", status="cancelled")
+PROCESSES = 4
 BOUNDARIES = pytest.mark.parametrize("boundary", [1, 2, 3])
 
 
@@ -233,3 +235,29 @@ async def test_two_approvals_at_once_create_one_task_and_tell_one_token(
 
     page = await ours.board.tasks(ROOM, Query())
     assert [view.task.title for view in page.tasks] == ["Mend the clock", "Oil the gate"]
+
+
+@pytest.mark.rule("P31", "P13")
+async def test_of_processes_that_use_an_approval_at_once_one_does(
+    tmp_path: Path, ours: House, ada: Connection, asked: Intent
+) -> None:
+    token = (await ours.governance.approve(ROOM, asked.intent_id)).token
+    shown = Approval(asked.intent_id, token)
+    context = approving_processes.CONTEXT
+    start, told = context.Barrier(PROCESSES), context.SimpleQueue()
+    users = [
+        context.Process(  # type: ignore[attr-defined]  # every context has it
+            target=approving_processes.use,
+            args=(tmp_path / "rooms.db", number, ada.fence, shown, start, told),
+            daemon=True,
+        )
+        for number in range(2, 2 + PROCESSES)
+    ]
+    for user in users:
+        user.start()
+    for user in users:
+        await asyncio.to_thread(user.join, 60)
+
+    outcomes = sorted(told.get() for _ in users)
+    assert outcomes.count("cancelled") == 1
+    assert set(outcomes) <= {"cancelled", "board_intent_not_approved"}
