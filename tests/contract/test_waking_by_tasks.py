@@ -1,20 +1,23 @@
 """Wake rules and artifacts beside the real board, in memory and on this machine."""
 
 import anyio
+import attrs
 import pytest
 from tests.contract.kept_rooms import InMemory, KeptRooms, OnThisMachine
 
-from letagents.adapters.rooms import board_records
+from letagents.adapters.rooms import board_records, kept_wakes
+from letagents.adapters.rooms.book import Book
 from letagents.adapters.rooms.kept_artifacts import KeptArtifacts
 from letagents.adapters.rooms.kept_board import KeptBoard
 from letagents.adapters.rooms.kept_wakes import KeptWakes
+from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain.activation import Decision
 from letagents.domain.messages import After, Latest, Message
 from letagents.domain.sessions import Connection
 from letagents.domain.tasks import Assignee, InvalidTransition, Patch, Proposal, Status, UnknownTask
 from letagents.domain.wake_rules import AlreadySo
 from letagents.testing.contracts.artifacts import pull
-from letagents.testing.contracts.room_callers import ROOM, SOON, RoomCallers
+from letagents.testing.contracts.room_callers import ROOM, SOON, RoomCallers, arrival
 from letagents.testing.contracts.wakes import on_task
 
 
@@ -101,3 +104,25 @@ class TestBesideTheBoardInMemory(InMemory, _BesideTheBoard):
 
 class TestBesideTheBoardOnThisMachine(OnThisMachine, _BesideTheBoard):
     pass
+
+
+@pytest.mark.anyio
+@pytest.mark.rule("W61")
+async def test_however_many_wait_for_a_task_all_are_woken() -> None:
+    rooms = MemoryRooms()
+    await rooms.join(ROOM)
+    ada = await rooms.connect(ROOM, arrival(1, 1))
+    first, _ = await KeptWakes(rooms).add(ROOM, on_task(), ada.fence)
+    many = 1_200
+
+    def copy(book: Book) -> None:
+        for number in range(2, many + 1):
+            rule = attrs.evolve(first, number=number, rule_id=f"wake_{number}")
+            book.put(kept_wakes.WAKE_RULES, rule)
+
+    await rooms.change(ROOM, copy)
+    await rooms.change(
+        ROOM, lambda book: kept_wakes.task_moved(book, "task_1", "accepted", "assigned")
+    )
+    newest = (await rooms.read(ROOM, Latest(1))).messages[-1]
+    assert newest.id.number == many

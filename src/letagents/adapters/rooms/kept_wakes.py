@@ -1,6 +1,6 @@
 """Wake rules, as rooms keep them. The board tells here what became of a task."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import attrs
 
@@ -17,7 +17,7 @@ from letagents.ports.wakes import Rules
 
 DUE = "wake_rule"
 """What the room is asked to do when a rule is to be looked at."""
-SHOWN_ACTIVE = 100
+SHOWN_ACTIVE = 500
 SHOWN_RECENT = 20
 
 WAKE_RULES = Kind(
@@ -34,8 +34,16 @@ WAKE_RULES = Kind(
 def task_moved(book: Book, task_id: str, before: str, after: str) -> None:
     """Wake those who wait for this change of a task's status, in the transaction that makes it."""
     change = Change(task_id, before, after)
-    for rule in book.find(WAKE_RULES, Where(is_open=True, about=task_id)):
+    for rule in _waiting_for(book, task_id):
         _take(book, rule, waking.moved(rule, change, book.now))
+
+
+def _waiting_for(book: Book, task_id: str) -> Iterator[WakeRule]:
+    """Give each open rule on a task, however many agents wait for it."""
+    after = 0
+    while found := book.find(WAKE_RULES, Where(is_open=True, about=task_id, after=after)):
+        yield from found
+        after = found[-1].number
 
 
 def due(book: Book, rule_id: str) -> None:
@@ -142,5 +150,8 @@ class KeptWakes:
 
 
 def _waiting(book: Book, caller: Session) -> list[WakeRule]:
+    """Return the agent's rules that wait; those that outlived their time are ended on the way."""
     found = book.find(WAKE_RULES, Where(is_open=True, by=caller.agent_key))
+    for rule in found:
+        _take(book, rule, Step(wake_rules.settled(rule, book.now)))
     return [rule for rule in found if rule.is_waiting(book.now)]

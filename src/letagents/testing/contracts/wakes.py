@@ -110,6 +110,18 @@ class WakesContract(RoomCallers):
         await wakes.cancel(ROOM, rules[0][0].rule_id, ada.fence)
         await wakes.add(ROOM, timer(), ada.fence)
 
+    @pytest.mark.rule("W42", "W46")
+    async def test_rules_that_outlived_their_time_count_no_more(
+        self, wakes: Wakes, ada: Connection, clock: ManualClock
+    ) -> None:
+        for _ in range(3):
+            for _ in range(ACTIVE_LIMIT):
+                await wakes.add(ROOM, timer(), ada.fence)
+            clock.pass_by(timedelta(hours=25))
+
+        rule, _ = await wakes.add(ROOM, timer(), ada.fence)
+        assert (await wakes.rules(ROOM)).active == (rule,)
+
     async def test_what_is_refused_is_not_kept(self, wakes: Wakes, ada: Connection) -> None:
         with pytest.raises(Malformed):
             await wakes.add(ROOM, timer(1000), ada.fence)
