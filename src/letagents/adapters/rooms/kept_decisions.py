@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+import attrs
+
 from letagents.adapters.rooms import board_records, dues, kept_notices, kept_tasks
 from letagents.adapters.rooms.board_records import TASKS
 from letagents.adapters.rooms.board_sheet import Sheet
@@ -55,6 +57,13 @@ def settled(book: Book) -> list[Intent]:
     return [one for one in after if one.status.is_open]
 
 
+def open_of(book: Book, by: Session | None) -> list[Intent]:
+    """Return the open intents of one proposer; None stands for all that no worker proposed."""
+    where = attrs.evolve(_OPEN, by=by.agent_key if by else None)
+    found = [as_it_stands(book, one) for one in book.find(INTENTS, where)]
+    return [one for one in found if one.status.is_open and (by or one.proposer is None)]
+
+
 def waiting(book: Book) -> list[Intent]:
     """Return the intents that wait for a decision, oldest first."""
     opened = [as_it_stands(book, one) for one in book.find(INTENTS, _OPEN)]
@@ -76,12 +85,13 @@ def proposed(
     payload: Payload,
     by: Session | None,
     standing: Standing | None,
-    opened: list[Intent],
+    own: list[Intent],
 ) -> Intent:
-    """Keep a new intent, beside those that are open; return it."""
-    key = by.agent_key if by else None
-    own = [one for one in opened if one.proposer and one.proposer.agent_key == key]
-    approvals.check_room_for_more(len(opened), len(own))
+    """Keep a new intent of somebody who has `own` open ones; return it."""
+    all_open = book.count(INTENTS, _OPEN)
+    if all_open >= OPEN_LIMIT:
+        all_open = len(settled(book))
+    approvals.check_room_for_more(all_open, len(own))
     if action is Action.TASK_CREATE:
         kept_tasks.check_admission(_sheet(book), _proposal(payload))
     intent = approvals.propose(

@@ -119,9 +119,10 @@ class KeptGovernance:
         def propose(book: Book) -> Proposed:
             given = checked_payload(action, payload)
             standing = _checked_standing(book, given.get("task_id"))
-            opened, by = kept_decisions.settled(book), _worker(book)
-            found = approvals.repeated(opened, action, given, by)
-            intent = found or kept_decisions.proposed(book, action, given, by, standing, opened)
+            by = _worker(book)
+            own = kept_decisions.open_of(book, by)
+            found = approvals.repeated(own, action, given, by)
+            intent = found or kept_decisions.proposed(book, action, given, by, standing, own)
             is_needed = _is_needed(book, action, given)
             manager = kept_managers.live(book)
             notice = kept_notices.asked(book, intent, manager, is_needed=is_needed)
