@@ -36,7 +36,7 @@ class AutoJoin:
         try:
             await self._repository.auto_join()
         except Exception as error:  # noqa: BLE001  a chat without a room is better than none
-            log.error("room.not_joined", reason=type(error).__name__)
+            log.error("room.not_joined", reason=type(error).__name__, exc_info=error)
         finally:
             self._is_over.set()
 
