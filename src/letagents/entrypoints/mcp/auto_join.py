@@ -35,7 +35,7 @@ class AutoJoin:
             await self._may_begin.wait()
         try:
             await self._repository.auto_join()
-        except Exception as error:  # noqa: BLE001  a chat without a room is better than none
+        except Exception as error:  # a chat without a room is better than none
             log.error("room.not_joined", reason=type(error).__name__, exc_info=error)
         finally:
             self._is_over.set()
