@@ -8,7 +8,12 @@ import structlog
 
 from letagents.application.connections import Connections
 from letagents.application.messaging import Messaging
-from letagents.domain.errors import ConnectionLost, NotAvailable
+from letagents.domain.errors import (
+    ConnectionLost,
+    LetAgentsError,
+    NotAvailable,
+    OutcomeUnknown,
+)
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.domain.sessions import Connection
@@ -88,9 +93,10 @@ class Memory:
         self, speaker: Connection, section: "Section", record_id: str, said: "Entry"
     ) -> "Record":
         """Add a fact or a request; the same again is the same."""
-        room_id, fence = speaker.session.room_id, speaker.fence
-        asked = self.stores.knowledge.add(room_id, section, record_id, said, fence)
-        record = await self._told(speaker, asked)
+        room_id, fence, knowledge = speaker.session.room_id, speaker.fence, self.stores.knowledge
+        record = await self._surely(
+            speaker, lambda: knowledge.add(room_id, section, record_id, said, fence)
+        )
         log.info("record.added", **_who(speaker), record_id=record_id)
         return record
 
@@ -148,9 +154,10 @@ class Memory:
         self, speaker: Connection, artifact: "Artifact", task_ids: Collection[str]
     ) -> "Shared":
         """Show an artifact to the room; the same again is the same."""
-        room_id = speaker.session.room_id
-        asked = self.stores.artifacts.publish(room_id, artifact, task_ids, speaker.fence)
-        shared = await self._told(speaker, asked)
+        room_id, fence, artifacts = speaker.session.room_id, speaker.fence, self.stores.artifacts
+        shared = await self._surely(
+            speaker, lambda: artifacts.publish(room_id, artifact, task_ids, fence)
+        )
         log.info("artifact.published", **_who(speaker))
         return shared
 
@@ -195,6 +202,16 @@ class Memory:
         rule = await self._told(speaker, asked)
         log.info("wake_rule.cancelled", **_who(speaker), rule_id=rule_id)
         return rule
+
+    async def _surely(self, who: Connection, ask: Callable[[], Awaitable[T]]) -> T:
+        """Ask; where the answer got lost, ask once more, which changes nothing if it was heard."""
+        try:
+            return await self._told(who, ask())
+        except OutcomeUnknown as unknown:
+            try:
+                return await self._told(who, ask())
+            except LetAgentsError:
+                raise unknown from None
 
     async def _told(self, who: Connection | None, asked: Awaitable[T]) -> T:
         """Return what was asked for; of a lost connection, forget it and tell who lost it."""
