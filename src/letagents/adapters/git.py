@@ -95,12 +95,15 @@ class GitCheckouts:
         if root is None:  # a bare repository, or one that git does not trust
             return None
         remote = await ask("remote", "get-url", "origin")
+        repository = remote and git_rooms.repository_room(remote)
         default = await ask("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
+        shared = None if repository else await ask("rev-parse", "--git-common-dir")
         return Checkout(
             str(Path(root)),
-            remote and git_rooms.repository_room(remote),
+            repository,
             await ask("branch", "--show-current"),
             default and default.removeprefix("origin/"),
+            git_dir=shared and _resolved(folder, shared),
         )
 
 
@@ -115,6 +118,10 @@ def _place(cwd: str | None) -> tuple[Place, bool]:
         return Place(str(folder), is_there=False), False
     expected = any(os.path.lexists(one / ".git") for one in (folder, *folder.parents))
     return Place(str(folder), config=room_config.find(folder)), expected
+
+
+def _resolved(folder: str, path: str) -> str:
+    return str(Path(folder, path).resolve())
 
 
 async def _asked(git: str, *words: str, cwd: str | None = None) -> str | None:

@@ -44,12 +44,16 @@ _ALIASES = {
 
 @attrs.frozen
 class Checkout:
-    """What is known of a checkout. `repository` is its remote as a room, without any secret."""
+    """What is known of a checkout. `repository` is its remote as a room, without any secret.
+
+    `git_dir` is the folder that all worktrees of a repository without such a remote share.
+    """
 
     root: str
     repository: str | None = None
     branch: str | None = None
     default_branch: str | None = None
+    git_dir: str | None = attrs.field(default=None, eq=False, kw_only=True)
 
 
 def repository_room(remote: str) -> str | None:

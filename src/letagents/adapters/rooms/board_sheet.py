@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import attrs
 
-from letagents.adapters.rooms import board_records, kept_absences, kept_wakes
+from letagents.adapters.rooms import board_records, kept_absences, kept_wakes, path_records
 from letagents.adapters.rooms.board_records import EVENTS, LEASES, LOCKS, TASKS
 from letagents.adapters.rooms.book import SYSTEM, Book
 from letagents.domain import leases, locks
@@ -115,6 +115,8 @@ class Sheet:
         if claimed.expired is not None:
             self.put_lease(claimed.expired)
             self.note(task, EventType.EXPIRED, lease=claimed.expired, decision=Decision.RECORD)
+            if kind is LeaseKind.WORK:
+                path_records.task_lease_moved(self.book, task.task_id, None)
         self.put_lease(claimed.lease)
         if kind is LeaseKind.WORK:
             kept_absences.watch(self.book, by.session_id)
@@ -143,10 +145,14 @@ class Sheet:
         """Note that its holder has acted."""
         self.put_lease(leases.renewed(lease, now=self.book.now, tick=self.book.tick))
 
-    def let_go(self, lease: Lease, reason: str | None = None) -> Lease:
-        """End a lease, as who acts."""
+    def let_go(
+        self, lease: Lease, reason: str | None = None, *, is_handed_on: bool = False
+    ) -> Lease:
+        """End a lease, as who acts, and what is claimed under it unless it is handed on."""
         over = leases.let_go(lease, self.book.caller, now=self.book.now, reason=reason)
         self.put_lease(over)
+        if lease.kind is LeaseKind.WORK and not is_handed_on:
+            path_records.task_lease_moved(self.book, lease.about, None)
         return over
 
     def end_own_review(self, task: Task, worker: Session) -> None:

@@ -2,7 +2,12 @@
 
 from collections.abc import Collection, Iterator
 
-from letagents.adapters.rooms import board_records, kept_absences, kept_intents
+from letagents.adapters.rooms import (
+    board_records,
+    kept_absences,
+    kept_intents,
+    path_records,
+)
 from letagents.adapters.rooms.board_records import LEASES, VERDICTS
 from letagents.adapters.rooms.board_sheet import Sheet
 from letagents.adapters.rooms.book import Book, Where
@@ -70,10 +75,11 @@ def _handed(
     sheet.check_locks(task)
     to = _target(book, action.target)
     _spend(sheet, task, action, approval, always=not (is_holder or book.is_admin))
-    over = sheet.let_go(lease, action.reason)
+    over = sheet.let_go(lease, action.reason, is_handed_on=True)
     number = book.next_number(LEASES[lease.kind])
     new = leases.handed(lease, to, number=number, now=book.now, tick=book.tick)
     sheet.put_lease(new)
+    path_records.task_lease_moved(book, task.task_id, new)
     kept_absences.watch(book, to.session_id)
     sheet.end_own_review(task, to)
     after = tasks.given_to(task, to, now=book.now)
@@ -230,6 +236,8 @@ def _passed(sheet: Sheet, lease: Lease, session: Session) -> Lease:
     new = leases.passed(lease, session, now=sheet.book.now, tick=sheet.book.tick)
     sheet.put_lease(new)
     task = sheet.task(lease.about)
+    if lease.kind is LeaseKind.WORK:
+        path_records.task_lease_moved(sheet.book, task.task_id, new)
     if lease.kind is LeaseKind.WORK and task.assignee_key == lease.agent_key:
         task = tasks.changed(task, tasks.Patch(assignee=Assignee.of(session)), now=sheet.book.now)
         sheet.book.put(board_records.TASKS, task)
