@@ -105,6 +105,7 @@ def test_a_whole_task_says_everything() -> None:
     assert shown["description"] is None
 
 
+@settings(max_examples=15, deadline=None)
 @given(description=st.text(st.sampled_from('a"\\\n🦊ü'), min_size=1, max_size=60).map(
     lambda text: (text * DESCRIPTION_LIMIT)[:DESCRIPTION_LIMIT]
 ))  # fmt: skip

@@ -707,6 +707,22 @@ class BoardContract(RoomCallers):
 
         assert lease_of(moved.view, LeaseKind.REVIEW) is None
 
+    async def test_a_reviewer_that_claims_what_lapsed_reviews_no_more(
+        self,
+        rooms: RoomTransport,
+        board: Board,
+        ada: Connection,
+        bob: Connection,
+        clock: ManualClock,
+    ) -> None:
+        task_id = await self.in_review(board, ada)
+        await board.review_action(ROOM, task_id, ReviewClaim(), bob.fence)
+        self.kill(rooms)
+        clock.pass_by(TERM)
+        view = await board.change(ROOM, task_id, CLAIM, bob.fence)
+
+        assert [one.lease.kind for one in view.leases] == [LeaseKind.WORK]
+
     @pytest.mark.rule("T40", "T41", "B3")
     async def test_a_verdict_is_kept_once(
         self, rooms: RoomTransport, board: Board, ada: Connection, bob: Connection
