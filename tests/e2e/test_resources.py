@@ -191,11 +191,19 @@ async def test_a_room_is_watched_once_and_let_go_of(old_house: House) -> None:
     for uri in (WORKSHOP, spelt_otherwise):
         await chat.client.subscribe_resource(uri)
 
-    assert len(watches.rooms) == 1
+    assert len(watches.rooms) == len(followers()) == 1
     for uri in (WORKSHOP, spelt_otherwise, "test://anything"):
         await chat.client.unsubscribe_resource(uri)
 
+    await anyio.wait_all_tasks_blocked()
     assert not watches.rooms
+    assert followers() == []
+
+
+def followers() -> list[str]:
+    """Return the tasks that follow a room."""
+    names = (task.name or "" for task in anyio.get_running_tasks())
+    return [name for name in names if "_follow" in name]
 
 
 # --- between processes ----------------------------------------------------------------------------

@@ -170,10 +170,12 @@ def test_a_message_that_grows_when_it_is_shown_is_measured_as_shown() -> None:
 
 @pytest.mark.rule("Z4")
 @given(
-    text=st.text(st.sampled_from('ab"\\\n\té🙂\u2028'), min_size=1, max_size=4_000),
+    some=st.text(st.sampled_from('ab"\\\n\té🙂\u2028'), min_size=1, max_size=20),
+    often=st.integers(1, 400),
     limit=st.integers(220, 2_000),
 )
-def test_the_pieces_of_a_text_are_the_whole_of_it(text: str, limit: int) -> None:
+def test_the_pieces_of_a_text_are_the_whole_of_it(some: str, often: int, limit: int) -> None:
+    text = some * often
     message = {"id": "msg_1", "text": text}
     pieces: list[str] = []
     offset: int | None = 0
@@ -181,6 +183,7 @@ def test_the_pieces_of_a_text_are_the_whole_of_it(text: str, limit: int) -> None
         piece = readable.piece(message, offset, limit)
         assert size([piece]) <= limit
         pieces.append(piece["text"])
+        assert len(pieces) <= len(text)
         offset = piece.get("next_text_offset")
 
     assert "".join(pieces) == text
