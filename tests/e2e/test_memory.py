@@ -99,8 +99,14 @@ def test_a_person_looks_after_the_facts(desk: Desk) -> None:
 
     history = desk.typed("memory", "workshop", "--history", FACT["client_id"], "--json")
     assert [json.loads(line)["version"] for line in history.splitlines()] == [3, 2, 1]
+    assert "has version 4" in desk.typed(
+        "memory", "workshop", "--revise", FACT["client_id"], "--title", "We use spaces"
+    )
     [found] = desk.call("get_room_memory")["records"]
     assert (found["archived"], found["updated_by"]["kind"]) == (False, "human")
+    assert (found["title"], found["body"]) == ("We use spaces", FACT["body"])
+    told = desk.complained("memory", "workshop", "--revise", FACT["client_id"], "--body", " ")
+    assert "body" in told
 
 
 def test_a_person_answers_and_the_agent_that_waits_is_told(desk: Desk) -> None:

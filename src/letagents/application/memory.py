@@ -112,6 +112,17 @@ class Memory:
         log.info("record.answered", **_who(speaker), record_id=record_id)
         return record
 
+    async def revise(self, speaker: Connection, before: "Record", said: "Entry") -> "Record":
+        """Let a record say something else, as a human being who has seen it as it was `before`."""
+        asked = self.stores.knowledge.revise(
+            speaker.session.room_id,
+            before.record_id,
+            said,
+            version=before.version,
+            fence=speaker.fence,
+        )
+        return await self._told(speaker, asked)
+
     async def archive(
         self, speaker: Connection, record_id: str, *, archived: bool, version: int | None = None
     ) -> "Record":

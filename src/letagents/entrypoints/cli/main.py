@@ -211,15 +211,18 @@ def _answer(commands: Commands) -> None:
 
 
 def _memory(commands: Commands) -> None:
-    does = "list the facts that a room keeps, and archive or restore one"
+    does = "list the facts that a room keeps; revise, archive or restore one"
     memory = _command(commands, "memory", module="memory", does=does)
     memory.set_defaults(command="memory")
     memory.add_argument("room", metavar="ROOM", help="its name or invite code")
     memory.add_argument("--all", action="store_true", help="those that are archived, too")
     one = memory.add_mutually_exclusive_group()
     one.add_argument("--history", metavar="ID", help="every version of one, the newest first")
+    one.add_argument("--revise", metavar="ID", help="let one say something else")
     one.add_argument("--archive", metavar="ID", help="put one away")
     one.add_argument("--restore", metavar="ID", help="take one out again")
+    memory.add_argument("--title", metavar="TEXT", help="the title to --revise it to; - reads it")
+    memory.add_argument("--body", metavar="TEXT", help="the body to --revise it to; - reads it")
     _json(memory)
 
 

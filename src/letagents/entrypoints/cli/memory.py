@@ -11,6 +11,7 @@ import attrs
 
 from letagents.application.memory import Memory
 from letagents.application.person import Person
+from letagents.domain import knowledge
 from letagents.domain.errors import Malformed
 from letagents.domain.guidelines import MAX_BYTES, InForce
 from letagents.domain.ids import RoomId
@@ -57,6 +58,9 @@ def _requests(arguments: argparse.Namespace, surface: Surface) -> None:
 def _memory(arguments: argparse.Namespace, surface: Surface) -> None:
     if arguments.history is not None:
         _show(arguments, *anyio.run(_versions, arguments), surface)
+    elif arguments.revise is not None:
+        done = anyio.run(_revised, arguments, _text(arguments.title), _text(arguments.body))
+        printing.say(f"{done.record_id} has version {done.version} now.")
     elif (record_id := arguments.archive or arguments.restore) is not None:
         done = anyio.run(_archived, arguments, record_id)
         printing.say(f"{done.record_id} is {'archived' if done.archived else 'there again'}.")
@@ -88,6 +92,29 @@ async def _versions(arguments: argparse.Namespace) -> tuple[RoomId, Sequence[Rec
     async with _visit(arguments.room) as visit:
         found = await visit.memory.history(visit.room_id, arguments.history.strip())
         return visit.room_id, found.records
+
+
+def _text(words: str | None) -> str | None:
+    return None if words is None else text_given(words)
+
+
+async def _revised(arguments: argparse.Namespace, title: str | None, body: str | None) -> Record:
+    async with _visit(arguments.room) as visit:
+        found = await visit.memory.history(visit.room_id, arguments.revise.strip())
+        before = found.records[0]
+        old = before.entry
+        said = knowledge.entry(
+            before.section,
+            category=old.category,
+            title=old.title if title is None else title,
+            body=old.body if body is None else body,
+            recommendation=old.recommendation,
+            unblocks=old.unblocks,
+            source_url=old.source_url,
+            source_message_id=old.source_message,
+        )
+        async with visit.acting() as by:
+            return await visit.memory.revise(by, before, said)
 
 
 async def _archived(arguments: argparse.Namespace, record_id: str) -> Record:
