@@ -196,7 +196,7 @@ async def test_a_room_is_watched_once_and_let_go_of(old_house: House) -> None:
         await chat.client.unsubscribe_resource(uri)
 
     await anyio.wait_all_tasks_blocked()
-    assert not watches.rooms
+    assert list(watches.rooms) == []
     assert followers() == []
 
 

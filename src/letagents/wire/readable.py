@@ -109,9 +109,9 @@ def piece(message: Plain, offset: int, limit: int = ITEMS_LIMIT) -> Plain:
     """
     text = str(message["text"])
     facts = {"content_truncated": True, "original_utf8_bytes": size(message)}
-    start = message | {"text": text[offset:]} | ({"text_offset": offset} if offset else {})
-    if size(start) + len("[]") <= limit:
-        return start | facts if offset else start
-    start |= facts | {"next_text_offset": len(text)}
+    rest = message | {"text": text[offset:]} | ({"text_offset": offset, **facts} if offset else {})
+    if size(rest) + len("[]") <= limit:
+        return rest
+    start = rest | facts | {"next_text_offset": len(text)}
     cut = bounds.cut(start, "text", limit - len("[]"))
     return cut | {"next_text_offset": offset + len(cut["text"])}
