@@ -29,7 +29,7 @@ from letagents.ports.board import Board
 from letagents.ports.governance import Governance
 from letagents.ports.rooms import RoomTransport
 from letagents.testing.contracts.board_callers import MINUTE, BoardCallers, by_id, with_token
-from letagents.testing.contracts.governance import BoardIntentsContract, BoardManagersContract
+from letagents.testing.contracts.governance import ApprovalsContract, GovernanceContract
 from letagents.testing.contracts.room_callers import BOB, ROOM, arrival
 from letagents.testing.determinism import CountingIds, ManualClock
 
@@ -65,19 +65,19 @@ class _InMemory(InMemory):
         return MemoryRooms(CountingIds(), clock, UnknownProcesses())
 
 
-class TestManagersInMemory(_InMemory, _Kept, BoardManagersContract):
+class TestManagersInMemory(_InMemory, _Kept, GovernanceContract):
     pass
 
 
-class TestManagersOnThisMachine(OnThisMachine, _Kept, BoardManagersContract):
+class TestManagersOnThisMachine(OnThisMachine, _Kept, GovernanceContract):
     pass
 
 
-class TestIntentsInMemory(_InMemory, _Kept, BoardIntentsContract):
+class TestIntentsInMemory(_InMemory, _Kept, ApprovalsContract):
     pass
 
 
-class TestIntentsOnThisMachine(OnThisMachine, _Kept, BoardIntentsContract):
+class TestIntentsOnThisMachine(OnThisMachine, _Kept, ApprovalsContract):
     @pytest.mark.rule("P33")
     async def test_no_file_holds_a_token(
         self, governance: Governance, board: Board, ada: Connection, tmp_path: Path

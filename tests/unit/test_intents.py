@@ -140,8 +140,8 @@ def test_what_is_asked_for_is_told_in_words_that_mention_nobody() -> None:
                 "lease_id='lease_1', target_agent_key='ada/b')"
             ),
             (
-                "handoff_task_lease(task_id='task_3', lease_id='lease_1', target_agent_key='ada/b', "
-                "board_intent_id='intent_1')"
+                "handoff_task_lease(task_id='task_3', lease_id='lease_1', "
+                "target_agent_key='ada/b', board_intent_id='intent_1')"
             ),
         ),
         (

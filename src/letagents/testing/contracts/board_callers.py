@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from letagents.domain.approvals import Intent, IntentStatus
+from letagents.domain.governance import ManagerMode
 from letagents.domain.intents import Action, Approval, ApprovalToken, change_payload, create_payload
 from letagents.domain.messages import Latest, Message
 from letagents.domain.sessions import Connection
@@ -118,3 +119,12 @@ class BoardCallers(RoomCallers):
     def everything_said(self, messages: list[Message]) -> str:
         """Return the texts of messages as one."""
         return "\n".join(message.text for message in messages)
+
+
+class EverythingIsAsked(BoardCallers):
+    """Those who act where everything has to be approved."""
+
+    @pytest.fixture(autouse=True)
+    async def everything_is_asked(self, governance: Governance, ada: Connection) -> None:
+        """Let the room want approvals for everything."""
+        await governance.set_mode(ROOM, ManagerMode.INTENT_REQUIRED)

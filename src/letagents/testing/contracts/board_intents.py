@@ -1,59 +1,33 @@
-"""What every Governance does about intents: asked for, decided, used once."""
+"""What every Governance does about intents that are asked for and decided."""
 
-from datetime import timedelta
-
-import anyio
 import pytest
 
-from letagents.domain.approvals import APPROVAL_TERM, OPEN_LIMIT_EACH, PENDING_TERM, IntentStatus
-from letagents.domain.board import Handoff, Target
+from letagents.domain.approvals import OPEN_LIMIT_EACH, IntentStatus
 from letagents.domain.denials import (
-    IntentActionMismatch,
-    IntentExpired,
-    IntentManagerChanged,
-    IntentNotApproved,
     IntentNotFound,
-    IntentPayloadMismatch,
-    IntentPending,
     IntentRequired,
-    IntentTaskChanged,
-    IntentTokenInvalid,
-    IntentWorkerMismatch,
-    IntentWorkerUnverified,
-    ManagerModeOff,
     NotTheManager,
     TooManyIntents,
 )
-from letagents.domain.errors import LetAgentsError, Malformed, UnknownMessage
+from letagents.domain.errors import Malformed, UnknownMessage
 from letagents.domain.governance import ManagerMode
 from letagents.domain.intents import (
     Action,
-    Approval,
-    ApprovalToken,
     change_payload,
     create_payload,
-    lease_payload,
 )
 from letagents.domain.sessions import Connection
 from letagents.domain.tasks import DuplicateWork, Status, UnknownTask
 from letagents.ports.board import Board
 from letagents.ports.governance import Governance
 from letagents.ports.rooms import RoomTransport
-from letagents.testing.contracts.board_callers import MINUTE, BoardCallers, by_id, with_token
-from letagents.testing.contracts.room_callers import ADA, ROOM, arrival, person, secret
-from letagents.testing.determinism import ManualClock
-
-A_SECOND = timedelta(seconds=1)
+from letagents.testing.contracts.board_callers import EverythingIsAsked, by_id
+from letagents.testing.contracts.room_callers import ROOM, person
 
 
 @pytest.mark.anyio
-class BoardIntentsContract(BoardCallers):
-    """What agents ask for, and what comes of it."""
-
-    @pytest.fixture(autouse=True)
-    async def everything_is_asked(self, governance: Governance, ada: Connection) -> None:
-        """Let the room want approvals for everything."""
-        await governance.set_mode(ROOM, ManagerMode.INTENT_REQUIRED)
+class BoardIntentsContract(EverythingIsAsked):
+    """What agents ask for, and what is decided."""
 
     # --- asking ---------------------------------------------------------------------------------
 
@@ -264,281 +238,3 @@ class BoardIntentsContract(BoardCallers):
             await governance.approve(ROOM, asked.intent.intent_id)
         with pytest.raises(IntentNotFound):
             await governance.approve(ROOM, "intent_99")
-
-    # --- using ----------------------------------------------------------------------------------
-
-    @pytest.mark.rule("P31", "P13")
-    async def test_an_approval_is_used_once(
-        self, governance: Governance, board: Board, board_elsewhere: Board, ada: Connection
-    ) -> None:
-        task = await self.a_task(board)
-        asked = await self.asks_to_claim(governance, ada, task)
-        decided = await governance.approve(ROOM, asked.intent.intent_id)
-
-        claimed = await self.claim(board, ada, task, with_token(decided.token))
-
-        assert claimed.assignee_key == ada.session.agent_key
-        assert await self.status_of(governance, asked.intent) is IntentStatus.USED
-        opened = await self.move(board, await self.move(board, task, Status.CANCELLED),
-                                 Status.ACCEPTED)  # fmt: skip
-        for shown in (with_token(decided.token), by_id(asked.intent)):
-            with pytest.raises(IntentNotApproved, match="is used, not approved"):
-                await self.claim(board_elsewhere, ada, opened, shown)
-
-    @pytest.mark.rule("P31")
-    async def test_of_those_who_use_it_at_once_one_gets_through(
-        self, governance: Governance, board: Board, board_elsewhere: Board, ada: Connection
-    ) -> None:
-        task = await self.a_task(board)
-        payload = change_payload(task.task_id, status="cancelled")
-        asked = await governance.propose(ROOM, Action.TASK_CLOSE, payload, fence=ada.fence)
-        await governance.approve(ROOM, asked.intent.intent_id)
-        outcomes: list[object] = []
-
-        async def cancel(where: Board) -> None:
-            try:
-                closed = await self.close(where, ada, task, by_id(asked.intent))
-                outcomes.append(closed.status)
-            except LetAgentsError as refused:
-                outcomes.append(refused.code)
-
-        async with anyio.create_task_group() as users:
-            for where in (board, board_elsewhere) * 3:
-                users.start_soon(cancel, where)
-
-        assert outcomes.count(Status.CANCELLED) == 1
-        assert len(outcomes) == 6
-
-    @pytest.mark.rule("P15")
-    async def test_only_the_proposer_uses_it_even_with_the_token(
-        self,
-        governance: Governance,
-        board: Board,
-        rooms: RoomTransport,
-        ada: Connection,
-        bob: Connection,
-    ) -> None:
-        task = await self.a_task(board)
-        asked = await self.asks_to_claim(governance, ada, task)
-        decided = await governance.approve(ROOM, asked.intent.intent_id)
-        wrong = ApprovalToken(secret(77).value)
-
-        for shown in (
-            by_id(asked.intent),
-            with_token(decided.token),
-            with_token(decided.token, asked.intent),
-        ):
-            with pytest.raises(IntentWorkerMismatch):
-                await self.claim(board, bob, task, shown)
-        with pytest.raises(IntentTokenInvalid):
-            await self.claim(board, ada, task, with_token(wrong, asked.intent))
-        with pytest.raises(IntentNotFound):
-            await self.claim(board, ada, task, with_token(wrong))
-        back = await rooms.connect(ROOM, arrival(ADA, 7, after=ada))
-        claimed = await self.claim(board, back, task, by_id(asked.intent))
-        assert claimed.assignee_key == ada.session.agent_key
-
-    @pytest.mark.rule("P15")
-    async def test_what_no_worker_asked_for_takes_the_token(
-        self, governance: Governance, board: Board, ada: Connection
-    ) -> None:
-        task = await self.a_task(board)
-        payload = change_payload(task.task_id, status="cancelled")
-        asked = await governance.propose(ROOM, Action.TASK_CLOSE, payload)
-        decided = await governance.approve(ROOM, asked.intent.intent_id)
-
-        with pytest.raises(IntentWorkerUnverified):
-            await self.close(board, ada, task, by_id(asked.intent))
-        closed = await self.close(board, ada, task, with_token(decided.token, asked.intent))
-        assert closed.status is Status.CANCELLED
-
-    @pytest.mark.rule("P14")
-    async def test_nothing_but_what_was_approved_gets_through(
-        self, governance: Governance, board: Board, ada: Connection
-    ) -> None:
-        task, other = await self.a_task(board), await self.a_task(board, "Another")
-        asked = await self.asks_to_claim(governance, ada, task)
-        await governance.approve(ROOM, asked.intent.intent_id)
-
-        with pytest.raises(IntentPayloadMismatch, match="task_id"):
-            await self.claim(board, ada, other, by_id(asked.intent))
-        with pytest.raises(IntentActionMismatch):
-            await self.close(board, ada, task, by_id(asked.intent))
-        assert (await self.claim(board, ada, task, by_id(asked.intent))).status is Status.ASSIGNED
-
-    @pytest.mark.rule("P12")
-    async def test_time_ends_intents_and_approvals(
-        self, governance: Governance, board: Board, clock: ManualClock, ada: Connection
-    ) -> None:
-        task = await self.a_task(board)
-        slow = await self.asks_to_create(governance, ada)
-        quick = await self.asks_to_claim(governance, ada, task)
-        await governance.approve(ROOM, quick.intent.intent_id)
-        clock.pass_by(APPROVAL_TERM)
-
-        with pytest.raises(IntentExpired, match="approval of intent_2 has expired"):
-            await self.claim(board, ada, task, by_id(quick.intent))
-        assert (await governance.governed(ROOM)).pending == 1
-        clock.pass_by(PENDING_TERM - APPROVAL_TERM)
-        assert (await governance.governed(ROOM)).pending == 0
-        with pytest.raises(IntentExpired, match="intent_1 has expired"):
-            await self.new_task(board, ada, "Oil the gate", by_id(slow.intent))
-        with pytest.raises(IntentNotFound):
-            await governance.deny(ROOM, slow.intent.intent_id)
-        expired = await governance.intents(ROOM, IntentStatus.EXPIRED)
-        assert [one.number for one in expired.intents] == [1, 2]
-
-    @pytest.mark.rule("P16", "P12")
-    async def test_an_approval_lasts_to_its_last_moment(
-        self, governance: Governance, board: Board, clock: ManualClock, ada: Connection
-    ) -> None:
-        task = await self.a_task(board)
-        asked = await self.asks_to_claim(governance, ada, task)
-        clock.pass_by(PENDING_TERM - A_SECOND)
-        await governance.approve(ROOM, asked.intent.intent_id)
-        clock.pass_by(APPROVAL_TERM - A_SECOND)
-
-        claimed = await self.claim(board, ada, task, by_id(asked.intent))
-
-        assert claimed.status is Status.ASSIGNED
-
-    @pytest.mark.rule("P16")
-    async def test_an_approval_is_void_once_the_task_changed(
-        self, governance: Governance, board: Board, ada: Connection, bob: Connection
-    ) -> None:
-        task = await self.a_task(board)
-        asked = await self.asks_to_claim(governance, ada, task)
-        waiting = await self.asks_to_claim(governance, bob, task)
-        await governance.approve(ROOM, asked.intent.intent_id)
-        cancelled = await self.move(board, task, Status.CANCELLED)
-        assert await self.status_of(governance, waiting.intent) is IntentStatus.SUPERSEDED
-        await self.move(board, cancelled, Status.ACCEPTED)
-
-        with pytest.raises(IntentTaskChanged):
-            await self.claim(board, ada, task, by_id(asked.intent))
-        assert await self.status_of(governance, asked.intent) is IntentStatus.SUPERSEDED
-
-    @pytest.mark.rule("P37", "P16")
-    async def test_another_mode_voids_what_is_open_and_another_manager_does_not(
-        self,
-        governance: Governance,
-        board: Board,
-        ada: Connection,
-        bob: Connection,
-        cy: Connection,
-    ) -> None:
-        task, other = await self.a_task(board), await self.a_task(board, "Another")
-        kept = await self.asks_to_claim(governance, ada, task)
-        await governance.assign_manager(ROOM, bob.session.session_id)
-        await governance.approve(ROOM, kept.intent.intent_id, fence=bob.fence)
-        await governance.assign_manager(ROOM, cy.session.session_id)
-        await self.claim(board, ada, task, by_id(kept.intent))
-        void = await self.asks_to_claim(governance, ada, other)
-        await governance.approve(ROOM, void.intent.intent_id)
-
-        await governance.set_mode(ROOM, ManagerMode.MANAGER_OPTIONAL)
-
-        with pytest.raises(IntentManagerChanged):
-            await self.claim(board, ada, other, by_id(void.intent))
-        await governance.set_mode(ROOM, ManagerMode.OFF)
-        with pytest.raises(ManagerModeOff):
-            await self.claim(board, ada, other, by_id(void.intent))
-        assert (await self.claim(board, ada, other)).status is Status.ASSIGNED
-
-    @pytest.mark.rule("P19")
-    async def test_what_is_not_approved_or_not_there_lets_nothing_through(
-        self, governance: Governance, board: Board, ada: Connection
-    ) -> None:
-        task = await self.a_task(board)
-        asked = await self.asks_to_claim(governance, ada, task)
-
-        with pytest.raises(IntentPending, match="is pending, not approved"):
-            await self.claim(board, ada, task, by_id(asked.intent))
-        with pytest.raises(IntentNotFound):
-            await self.claim(board, ada, task, Approval("intent_9"))
-        await governance.deny(ROOM, asked.intent.intent_id)
-        with pytest.raises(IntentNotApproved, match="is denied, not approved"):
-            await self.claim(board, ada, task, by_id(asked.intent))
-        assert (await board.task(ROOM, task.task_id)).task.status is Status.ACCEPTED
-
-    @pytest.mark.rule("P14", "P13")
-    async def test_a_handover_is_asked_for_like_everything_else(
-        self, governance: Governance, board: Board, ada: Connection, bob: Connection
-    ) -> None:
-        task = await self.a_task(board)
-        claim = await self.asks_to_claim(governance, ada, task)
-        await governance.approve(ROOM, claim.intent.intent_id)
-        await self.claim(board, ada, task, by_id(claim.intent))
-        to_bob = Handoff(target=Target(agent_key=bob.session.agent_key))
-        payload = lease_payload(task.task_id, "handoff", target_actor_key=bob.session.agent_key)
-        asked = await governance.propose(ROOM, Action.TASK_OVERRIDE, payload, fence=ada.fence)
-        await governance.approve(ROOM, asked.intent.intent_id)
-        shown = by_id(asked.intent)
-
-        for who in (ada, bob):
-            with pytest.raises(IntentRequired):
-                await board.lease_action(ROOM, task.task_id, to_bob, who.fence)
-        moved = await board.lease_action(ROOM, task.task_id, to_bob, ada.fence, approval=shown)
-
-        assert moved.view.task.assignee_key == bob.session.agent_key
-        assert await self.status_of(governance, asked.intent) is IntentStatus.USED
-
-    # --- where nobody decides -------------------------------------------------------------------
-
-    @pytest.mark.rule("P35")
-    async def test_what_people_have_to_decide_is_shown_to_them_once(
-        self, governance: Governance, rooms: RoomTransport, clock: ManualClock, ada: Connection
-    ) -> None:
-        asked = await self.asks_to_create(governance, ada)
-        await self.after(rooms, clock, 9 * MINUTE)
-        early = await self.said(rooms, "[status]")
-        for _ in range(3):
-            await self.after(rooms, clock, 2 * MINUTE)
-
-        (told,) = await self.said(rooms, "[status]")
-        assert early == []
-        assert told.source == "agent_liveness"
-        assert f"letagents approve {ROOM} {asked.intent.intent_id}" in told.text
-        assert (await governance.intents(ROOM)).intents[0].escalated_at == told.said_at
-
-    @pytest.mark.rule("P35")
-    async def test_a_mere_task_creates_itself_five_times_an_hour(
-        self,
-        governance: Governance,
-        board: Board,
-        rooms: RoomTransport,
-        clock: ManualClock,
-        ada: Connection,
-    ) -> None:
-        await governance.set_mode(ROOM, ManagerMode.MANAGER_OPTIONAL)
-        asked = [await self.asks_to_create(governance, ada, f"Task {one}") for one in range(6)]
-        await self.after(rooms, clock, 10 * MINUTE)
-
-        found = (await governance.intents(ROOM)).intents
-        assert [one.status for one in found] == [IntentStatus.USED] * 5 + [IntentStatus.PENDING]
-        assert {one.decision_by for one in found[:5]} == {"letagents:intent_escalation"}
-        task = (await board.task(ROOM, found[0].task_id or "")).task
-        assert (task.status, task.title) == (Status.ACCEPTED, "Task 0")
-        assert task.created_by == ada.session.actor_label
-        told = await self.said(rooms, "[status]")
-        assert f"@agent:{ada.session.agent_key} can claim it" in told[0].text
-        await self.after(rooms, clock, 60 * MINUTE)
-        assert await self.status_of(governance, asked[5].intent) is IntentStatus.USED
-
-    @pytest.mark.rule("P35")
-    async def test_nothing_creates_itself_while_a_manager_can_decide(
-        self,
-        governance: Governance,
-        rooms: RoomTransport,
-        clock: ManualClock,
-        ada: Connection,
-        bob: Connection,
-    ) -> None:
-        await governance.set_mode(ROOM, ManagerMode.MANAGER_OPTIONAL)
-        asked = await self.asks_to_create(governance, ada)
-        clock.pass_by(9 * MINUTE)
-        await governance.assign_manager(ROOM, bob.session.session_id)
-        await self.after(rooms, clock, MINUTE)
-
-        assert await self.status_of(governance, asked.intent) is IntentStatus.PENDING
-        assert await self.said(rooms, "[status]") == []
