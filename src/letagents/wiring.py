@@ -1,52 +1,46 @@
 """Which adapter plays which port: what is passed in is not closed, what is opened here is."""
 
 import functools
-import logging
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
-import structlog
-
-from letagents.adapters.forges import WebForges
-from letagents.adapters.git import GitCheckouts, GitSurroundings
-from letagents.adapters.system import SystemClock, SystemIds
-from letagents.application.client import LetAgents
-from letagents.application.memory import Stores
-from letagents.application.onboarding import Installation
-from letagents.domain.errors import NotAvailable
-from letagents.ports.clock import Clock
-from letagents.ports.forges import Forges
-from letagents.ports.health import Finding
-from letagents.ports.ids import Ids
-from letagents.ports.rooms import RoomTransport
-from letagents.ports.state import StateStore
-from letagents.ports.surroundings import Checkouts, Surroundings
-from letagents.settings import Settings
-
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no time for it
     from datetime import timedelta
+    from typing import TypeGuard
 
     from letagents.adapters.rooms.book import Keeping
     from letagents.adapters.state.json_file import JsonFileState
     from letagents.adapters.state.sqlite import SqliteState
+    from letagents.application.client import LetAgents
+    from letagents.application.memory import Stores
+    from letagents.domain.errors import NotAvailable
     from letagents.ports.board import Board
+    from letagents.ports.clock import Clock
+    from letagents.ports.forges import Forges
     from letagents.ports.governance import Governance
+    from letagents.ports.health import Finding
+    from letagents.ports.ids import Ids
+    from letagents.ports.path_claims import PathClaims
+    from letagents.ports.rooms import RoomTransport
+    from letagents.ports.state import StateStore
+    from letagents.ports.surroundings import Checkouts, Surroundings
+    from letagents.settings import Settings
 
 
 @asynccontextmanager
 async def open_letagents(
-    settings: Settings,
+    settings: "Settings",
     *,
-    state: StateStore | None = None,
-    rooms: RoomTransport | None = None,
-    surroundings: Surroundings | None = None,
-    checkouts: Checkouts | None = None,
-    forges: Forges | None = None,
-    clock: Clock | None = None,
-    ids: Ids | None = None,
-) -> AsyncIterator[LetAgents]:
+    state: "StateStore | None" = None,
+    rooms: "RoomTransport | None" = None,
+    surroundings: "Surroundings | None" = None,
+    checkouts: "Checkouts | None" = None,
+    forges: "Forges | None" = None,
+    clock: "Clock | None" = None,
+    ids: "Ids | None" = None,
+) -> AsyncIterator["LetAgents"]:
     """Build it, hand it over, and close what was opened here.
 
     Nothing is read, made or connected before it is first needed.
@@ -54,6 +48,12 @@ async def open_letagents(
     Raises:
         NotAvailable: the settings ask for rooms on a server, and no `rooms` are passed in.
     """
+    from letagents.adapters.forges import WebForges
+    from letagents.adapters.git import GitCheckouts, GitSurroundings
+    from letagents.adapters.system import SystemClock, SystemIds
+    from letagents.application.client import LetAgents
+    from letagents.application.onboarding import Installation
+
     _quiet_by_default()
     clock, ids = clock or SystemClock(), ids or SystemIds()
     async with AsyncExitStack() as opened:
@@ -79,10 +79,11 @@ async def open_letagents(
             memory=functools.cache(functools.partial(_memory, rooms)),
             board=functools.cache(functools.partial(_board, rooms, settings.lease_term)),
             governance=functools.cache(functools.partial(_governance, rooms)),
+            paths=functools.cache(functools.partial(_paths, rooms, settings.lease_term)),
         )
 
 
-def _state(settings: Settings, opened: AsyncExitStack) -> "JsonFileState | SqliteState":
+def _state(settings: "Settings", opened: AsyncExitStack) -> "JsonFileState | SqliteState":
     if settings.state == "sqlite":
         from letagents.adapters.state.sqlite import SqliteState
 
@@ -94,7 +95,9 @@ def _state(settings: Settings, opened: AsyncExitStack) -> "JsonFileState | Sqlit
     return JsonFileState(settings.state_path)
 
 
-def _rooms(settings: Settings, clock: Clock, ids: Ids, opened: AsyncExitStack) -> RoomTransport:
+def _rooms(
+    settings: "Settings", clock: "Clock", ids: "Ids", opened: AsyncExitStack
+) -> "RoomTransport":
     if (refused := _no_hosted_rooms(settings)) is not None:
         raise refused
     from letagents.adapters.nudges.datagram import DatagramNudges
@@ -117,7 +120,7 @@ def _rooms(settings: Settings, clock: Clock, ids: Ids, opened: AsyncExitStack) -
     return rooms
 
 
-def _memory(rooms: RoomTransport) -> Stores | None:
+def _memory(rooms: "RoomTransport") -> "Stores | None":
     """Return what keeps the memory of `rooms`, if they keep anything but messages."""
     if not _keep_books(rooms):
         return None
@@ -127,6 +130,7 @@ def _memory(rooms: RoomTransport) -> Stores | None:
     from letagents.adapters.rooms.kept_knowledge import KeptKnowledge
     from letagents.adapters.rooms.kept_reasoning import KeptReasonings
     from letagents.adapters.rooms.kept_wakes import KeptWakes
+    from letagents.application.memory import Stores
 
     return Stores(
         knowledge=KeptKnowledge(rooms),
@@ -137,7 +141,7 @@ def _memory(rooms: RoomTransport) -> Stores | None:
     )
 
 
-def _board(rooms: RoomTransport, term: "timedelta") -> "Board | None":
+def _board(rooms: "RoomTransport", term: "timedelta") -> "Board | None":
     """Return the board of `rooms`, if they keep anything but messages."""
     if not _keep_books(rooms):
         return None
@@ -146,13 +150,22 @@ def _board(rooms: RoomTransport, term: "timedelta") -> "Board | None":
     return KeptBoard(rooms, term)
 
 
-def _governance(rooms: RoomTransport) -> "Governance | None":
+def _governance(rooms: "RoomTransport") -> "Governance | None":
     """Return what governs the boards of `rooms`, if they keep anything but messages."""
     if not _keep_books(rooms):
         return None
     from letagents.adapters.rooms.kept_governance import KeptGovernance
 
     return KeptGovernance(rooms)
+
+
+def _paths(rooms: "RoomTransport", term: "timedelta") -> "PathClaims | None":
+    """Return the claimed paths of `rooms`, if they keep anything but messages."""
+    if not _keep_books(rooms):
+        return None
+    from letagents.adapters.rooms.kept_paths import KeptPaths
+
+    return KeptPaths(rooms, term)
 
 
 def _keep_books(rooms: object) -> "TypeGuard[Keeping]":
@@ -162,6 +175,10 @@ def _keep_books(rooms: object) -> "TypeGuard[Keeping]":
 
 def _quiet_by_default() -> None:
     """Keep structlog off standard output in a process that has not set it up."""
+    import logging
+
+    import structlog
+
     if not structlog.is_configured():
         structlog.configure(
             wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
@@ -169,16 +186,18 @@ def _quiet_by_default() -> None:
         )
 
 
-def _no_hosted_rooms(settings: Settings) -> NotAvailable | None:
+def _no_hosted_rooms(settings: "Settings") -> "NotAvailable | None":
     if not settings.rooms_are_hosted:
         return None
+    from letagents.domain.errors import NotAvailable
+
     return NotAvailable(
         "The settings ask for rooms on a server, and this version has none yet.",
         remedy="Set LETAGENTS_CHAT_STORAGE=local to use this machine's rooms.",
     )
 
 
-async def examine(settings: Settings) -> list[Finding]:
+async def examine(settings: "Settings") -> "list[Finding]":
     """Return what is to be said of the places that `settings` name; nothing is opened for long."""
     from anyio import to_thread
 
@@ -189,6 +208,8 @@ async def examine(settings: Settings) -> list[Finding]:
     from letagents.adapters.processes.locks import ProcessLocks
     from letagents.adapters.rooms import health as rooms_health
     from letagents.adapters.state import health as state_health
+    from letagents.adapters.system import SystemIds
+    from letagents.ports.health import Finding
 
     refused = _no_hosted_rooms(settings)
     async with AsyncExitStack() as opened:

@@ -27,7 +27,7 @@ from letagents.entrypoints.mcp.surface import tools_of
 from letagents.entrypoints.mcp.tools.catalogue import TOOLS
 from letagents.wire.bounds import size
 
-NOT_YET = {"claim_paths", "release_paths", "list_path_claims"}
+NOT_YET: set[str] = set()
 """Tools that may be missing in this version. The list only gets shorter."""
 
 FULL_LIMIT, CORE_LIMIT = 36 * 1024, 9 * 1024

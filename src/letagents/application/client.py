@@ -15,6 +15,7 @@ from letagents.application.governance import GovernanceOpening, Governing, ungov
 from letagents.application.memory import Memory, Opening, nowhere
 from letagents.application.messaging import Messaging
 from letagents.application.onboarding import Installation, Onboarding
+from letagents.application.path_claims import Paths, PathsOpening, no_paths
 from letagents.application.places import Places
 from letagents.application.plain import PlainSessions
 from letagents.application.registration import Registration
@@ -46,6 +47,7 @@ class Client:
     memory: Memory
     board: Boards
     governing: Governing
+    paths: Paths
 
 
 @attrs.frozen
@@ -65,6 +67,7 @@ class LetAgents:
     memory: Opening = attrs.field(default=nowhere, kw_only=True)
     board: BoardOpening = attrs.field(default=no_board, kw_only=True)
     governance: GovernanceOpening = attrs.field(default=ungoverned, kw_only=True)
+    paths: PathsOpening = attrs.field(default=no_paths, kw_only=True)
 
     @asynccontextmanager
     async def client(self, hints: Hints | None = None) -> AsyncIterator[Client]:
@@ -101,4 +104,5 @@ class LetAgents:
             Memory(self.memory, held, messages),
             Boards(self.board, held, self.ids),
             Governing(self.governance, held),
+            Paths(self.paths, held, self.checkouts),
         )

@@ -11,6 +11,7 @@ from letagents.entrypoints.mcp.tools import (
     knowledge,
     listening,
     onboarding,
+    paths,
     reasoning,
     repository,
     rooms,
@@ -45,6 +46,7 @@ TOOLS: tuple[Tool[Visit], ...] = (
     *governance.GOVERNING,
     *artifacts.EVENTS_AND_ARTIFACTS,
     *board.WORKING,
+    *paths.PATHS,
     # 9 setting a repository up
     *repository.SETTING_UP,
     # 10 messages, then search

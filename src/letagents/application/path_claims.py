@@ -1,0 +1,104 @@
+"""The paths that are claimed in rooms, for one client: claimed, let go, and looked at."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import attrs
+import structlog
+
+from letagents.application.connections import Connections
+from letagents.domain.errors import ConnectionLost, NotAvailable
+from letagents.domain.ids import RoomId
+from letagents.domain.sessions import Connection
+from letagents.ports.surroundings import Checkouts
+
+if TYPE_CHECKING:  # a process that asks for nothing of this loads nothing of it
+    from letagents.domain.path_claims import Granted, Mode, PathClaim, Query
+    from letagents.ports.path_claims import PathClaimPage, PathClaims
+
+log = structlog.get_logger()
+T = TypeVar("T")
+
+PathsOpening = Callable[[], "PathClaims | None"]
+"""Returns what keeps claimed paths; None where rooms keep none."""
+
+
+def no_paths() -> None:
+    """Say that rooms keep no claimed paths."""
+
+
+@attrs.frozen
+class Paths:
+    """The claimed paths of rooms, for one client. Its verbs raise what those of the port do."""
+
+    opening: PathsOpening
+    connections: Connections
+    checkouts: Checkouts
+
+    @property
+    def kept(self) -> "PathClaims":
+        """What keeps them. Raises NotAvailable where nothing does."""
+        if (kept := self.opening()) is None:
+            raise NotAvailable(
+                "In these rooms no paths can be claimed.",
+                remedy="Say in the room what you work on: send_message.",
+            )
+        return kept
+
+    async def claim(
+        self,
+        by: Connection,
+        task_id: str,
+        texts: Sequence[str],
+        *,
+        mode: "Mode",
+        cwd: str | None = None,
+        epoch: int | None = None,
+    ) -> "Granted":
+        """Claim paths of the repository that `cwd` is in, or else of the room's."""
+        from letagents.domain import path_claims
+
+        kept, room_id = self.kept, by.session.room_id
+        patterns = path_claims.patterns_of(texts)
+        checkout = (await self.checkouts.look(cwd)).checkout
+        wanted = path_claims.Wanted(
+            task_id=task_id,
+            patterns=patterns,
+            repository=path_claims.repository_of(checkout, room_id),
+            mode=mode,
+            root=checkout.root if checkout else None,
+            epoch=epoch,
+        )
+        granted = await self._told(by, kept.claim(room_id, wanted, by.fence))
+        log.info("paths.claimed", **_who(by), task_id=task_id)
+        return granted
+
+    async def release(
+        self, by: Connection, task_id: str, claim_id: str | None = None
+    ) -> "tuple[PathClaim, ...]":
+        """Let one claim of a task go, or all that one has for it."""
+        asked = self.kept.release(by.session.room_id, task_id, claim_id=claim_id, fence=by.fence)
+        released = await self._told(by, asked)
+        log.info("paths.released", **_who(by), task_id=task_id)
+        return released
+
+    async def claims(
+        self, room_id: RoomId, query: "Query", viewer: Connection | None = None
+    ) -> "PathClaimPage":
+        """Return a page of the claims that have not ended."""
+        fence = viewer.fence if viewer else None
+        return await self._told(viewer, self.kept.claims(room_id, query, fence))
+
+    async def _told(self, who: Connection | None, asked: Awaitable[T]) -> T:
+        """Return what was asked for; of a lost connection, forget it and tell who lost it."""
+        try:
+            return await asked
+        except ConnectionLost as refused:
+            if who is None:
+                raise refused.again() from refused
+            raise self.connections.lost(who, refused) from refused
+
+
+def _who(by: Connection) -> dict[str, str]:
+    session = by.session
+    return {"room_id": str(session.room_id), "session_id": str(session.session_id)}
