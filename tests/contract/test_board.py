@@ -1,6 +1,7 @@
 """Boards, in memory and on this machine."""
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,17 @@ from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms import kept_board
 from letagents.adapters.rooms.evidence import ToldProcesses
 from letagents.adapters.rooms.kept_board import KeptBoard
+from letagents.adapters.rooms.kept_wakes import KeptWakes
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
+from letagents.domain.board import Query
+from letagents.domain.messages import Latest
 from letagents.domain.sessions import Connection
 from letagents.ports.board import Board
 from letagents.ports.rooms import RoomTransport
 from letagents.testing.contracts.board import TERM, BoardContract
-from letagents.testing.contracts.room_callers import ROOM
+from letagents.testing.contracts.room_callers import ADA, ROOM, arrival
+from letagents.testing.contracts.wakes import timer
 from letagents.testing.determinism import CountingIds, ManualClock
 
 
@@ -35,6 +40,20 @@ class _Kept(BoardContract):
     async def adopt(self, rooms: RoomTransport, connection: Connection) -> None:
         assert isinstance(rooms, MemoryRooms | LocalRooms)
         await rooms.change(ROOM, lambda book: kept_board.adopt(book, connection.session))
+
+
+@pytest.mark.anyio
+async def test_who_reads_a_board_lets_be_done_what_is_due() -> None:
+    clock = ManualClock()
+    rooms = MemoryRooms(CountingIds(), clock)
+    await rooms.join(ROOM)
+    ada = await rooms.connect(ROOM, arrival(ADA, 1))
+    await KeptWakes(rooms).add(ROOM, timer(60_000, note="look at the roof"), ada.fence)
+    clock.pass_by(timedelta(minutes=2))
+    await KeptBoard(rooms, TERM).tasks(ROOM, Query())
+
+    (said,) = (await rooms.read(ROOM, Latest())).messages
+    assert "look at the roof" in said.text
 
 
 class TestBoardInMemory(_Kept):
