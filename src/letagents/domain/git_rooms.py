@@ -16,28 +16,17 @@ from typing import Literal
 
 import attrs
 
+from letagents.domain import remotes
 from letagents.domain.errors import Malformed
 from letagents.domain.ids import RoomId
 
 DEFAULTS = frozenset({"main", "master", "trunk"})
 """What counts as a default branch where the checkout does not tell which one is."""
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?P<address>[^/?#]*)(?P<path>[^?#@]*)(?:[?#][^@]*)?")
-_SCP = re.compile(r"(?:[^/]*@)?(?P<address>\[[^]/]+\]|[^/:@\[\]]{2,}):(?P<path>.+)")
-_ADDRESS = re.compile(r"(?:.*@)?\[?(?P<host>[^]@:]*)(?::\d*)?\]?(?::\d*)?")
-_BARE = re.compile(r"(?P<address>[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)(?P<path>(?:/[^/]+){2,})/?")
 _PASTED = re.compile(r"(?:https?|ssh|git)://|git@[^/:]+:", re.IGNORECASE)
 _REPOSITORY = re.compile(r"github\.com/[^/\s:]+/[^/\s:]+")
 _OLDER = re.compile(r"git-room:github\.com:([^/\s:]+/[^/\s:]+):(branch|tag):([\w-]+)", re.ASCII)
 _LOCATOR = re.compile(r"github\.com/([^/\s:]+/[^/\s:]+)/focus/git:(branch|tag):([\w-]+)", re.ASCII)
-_UNCLEAN = re.compile(r"[\x00-\x20\x7f-\xa0\ufffd\ud800-\udfff@:]")
-_ALIASES = {
-    "ssh.github.com": "github.com",
-    "altssh.gitlab.com": "gitlab.com",
-    "altssh.bitbucket.org": "bitbucket.org",
-}
-"""Under these names the same hosts are reached where only the web's ports are open."""
-
 
 # --- a repository's room ------------------------------------------------------------------------
 
@@ -58,33 +47,8 @@ class Checkout:
 
 def repository_room(remote: str) -> str | None:
     """Return the room of the repository that `remote` names, or None if it has none (G1, G2)."""
-    host, path = _parts(remote.strip())
-    path = re.sub(r"/+", "/", path).strip("/").removesuffix(".git").rstrip("/")
-    if not path or any(step in (".", "..") for step in path.split("/")):
-        return None
-    room = _folded(_ALIASES.get(host.lower(), host), path)
-    return room if RoomId.fits(room) and not _UNCLEAN.search(room) else None
-
-
-def _parts(remote: str) -> tuple[str, str]:
-    """Return a remote's host and path. A folder has no host; one found only from here, no path."""
-    if remote.startswith("/"):
-        return "", remote
-    spelled = _URL.fullmatch(remote) or _SCP.fullmatch(remote) or _BARE.fullmatch(remote)
-    address = _ADDRESS.fullmatch(spelled["address"]) if spelled is not None else None
-    if spelled is None or address is None:
-        return "", ""
-    return address["host"], spelled["path"]
-
-
-def _folded(host: str, path: str) -> str:
-    host = host.lower()
-    if host != "github.com":
-        return f"{host}/{path}"
-    owner_and_name, focus, key = path.partition("/focus/")
-    if owner_and_name.count("/") != 1:  # the key of a focus room is the only thing with a case
-        owner_and_name, focus, key = path, "", ""
-    return f"{host}/{owner_and_name.lower()}{focus}{key}"
+    room = remotes.repository(remote)
+    return room if RoomId.fits(room) else None
 
 
 def canonical_name(text: str) -> str:
@@ -104,8 +68,8 @@ def canonical_name(text: str) -> str:
         name = repository
     while "/" in name and (shorter := name.rstrip("/").removesuffix(".git").strip()) != name:
         name = shorter
-    if (bare := _BARE.fullmatch(name)) is not None:
-        name = _folded(bare["address"], bare["path"].removeprefix("/"))
+    if (bare := remotes.BARE.fullmatch(name)) is not None:
+        name = remotes.folded(bare["address"], bare["path"].removeprefix("/"))
     ref = ref_of(name)
     return ref.older_id if ref is not None else name
 
