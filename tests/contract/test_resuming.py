@@ -15,7 +15,8 @@ from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain.board import ReviewClaim
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.sessions import Connection
-from letagents.domain.tasks import Assignee, NotYours, Patch, Proposal, Status
+from letagents.domain.moves import NotYours
+from letagents.domain.tasks import Assignee, Patch, Proposal, Status
 from letagents.testing.contracts.room_callers import ADA, BOB, ROOM, arrival, passing_chat
 from letagents.testing.determinism import CountingIds, ManualClock
 

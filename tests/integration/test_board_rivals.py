@@ -18,7 +18,8 @@ from letagents.adapters.sql.engine import open_engine
 from letagents.domain.board import Handoff, Release, Target
 from letagents.domain.leases import LeaseFenceStale, LeaseHeld
 from letagents.domain.sessions import Connection
-from letagents.domain.tasks import NotYours, Patch, Proposal, Status
+from letagents.domain.moves import NotYours
+from letagents.domain.tasks import Patch, Proposal, Status
 from letagents.testing.contracts.room_callers import ADA, BOB, ROOM, arrival
 from letagents.testing.determinism import CountingIds, ManualClock
 

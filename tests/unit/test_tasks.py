@@ -7,14 +7,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from letagents.domain import tasks
+from letagents.domain import moves, tasks
 from letagents.domain.errors import Malformed
 from letagents.domain.ids import RoomId, SessionId
+from letagents.domain.moves import (
+    FOR_ADMINS,
+    Need,
+    NotYours,
+    ReviewDecisionOnly,
+    ReviewRequired,
+    ReviewWorkerRequired,
+    WorksOnIt,
+    WrongStatus,
+)
 from letagents.domain.sessions import Session, SessionKind
 from letagents.domain.tasks import (
     ADDRESS_LIMIT,
     ARTIFACT_BYTES,
-    FOR_ADMINS,
     MOST_ARTIFACTS,
     MOVES,
     WORKING,
@@ -23,18 +32,11 @@ from letagents.domain.tasks import (
     ArtifactKind,
     Assignee,
     InvalidTransition,
-    Need,
-    NotYours,
     Patch,
     Proposal,
     Provider,
-    ReviewDecisionOnly,
-    ReviewRequired,
-    ReviewWorkerRequired,
     Status,
     Task,
-    WorksOnIt,
-    WrongStatus,
 )
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
@@ -109,8 +111,8 @@ def test_only_an_admin_accepts_and_closes(status: Status) -> None:
 
     if status in FOR_ADMINS:
         with pytest.raises(AdminRequired):
-            tasks.check_change(standing, Patch(status=status), ADA, is_admin=False)
-    tasks.check_change(standing, Patch(status=status), ADA, is_admin=True)
+            moves.check_change(standing, Patch(status=status), ADA, is_admin=False)
+    moves.check_change(standing, Patch(status=status), ADA, is_admin=True)
 
 
 @pytest.mark.rule("T3")
@@ -119,25 +121,25 @@ def test_who_is_not_on_a_task_does_not_move_it_on(status: Status) -> None:
     standing = task(Status.IN_PROGRESS, ADA)
     nobodys = task(Status.ACCEPTED)
 
-    tasks.check_change(standing, Patch(status=status), ADA, is_admin=True)
+    moves.check_change(standing, Patch(status=status), ADA, is_admin=True)
     with pytest.raises(NotYours, match="Ada"):
-        tasks.check_change(standing, Patch(status=status), BOB, is_admin=True)
+        moves.check_change(standing, Patch(status=status), BOB, is_admin=True)
     with pytest.raises(NotYours, match="nobody is on it"):
-        tasks.check_change(nobodys, Patch(status=status), BOB, is_admin=True)
+        moves.check_change(nobodys, Patch(status=status), BOB, is_admin=True)
 
 
 @pytest.mark.rule("T3")
 def test_an_agent_claims_for_itself_and_gives_nothing_away() -> None:
     claim = Patch(status=Status.ASSIGNED, assignee=Assignee.of(ADA))
-    tasks.check_change(task(Status.ACCEPTED), claim, ADA, is_admin=False)
+    moves.check_change(task(Status.ACCEPTED), claim, ADA, is_admin=False)
 
     for other in (Assignee.of(BOB), Assignee(ADA.actor_label, "grace/other"), Assignee("Bob")):
         with pytest.raises(NotYours, match="for themselves"):
-            tasks.check_change(
+            moves.check_change(
                 task(Status.ACCEPTED), attrs.evolve(claim, assignee=other), ADA, is_admin=True
             )
     with pytest.raises(NotYours, match="cannot reassign"):
-        tasks.check_change(
+        moves.check_change(
             task(Status.ASSIGNED, ADA), Patch(assignee=Assignee("")), ADA, is_admin=True
         )
 
@@ -145,7 +147,7 @@ def test_an_agent_claims_for_itself_and_gives_nothing_away() -> None:
 def test_a_person_puts_on_a_task_whom_they_want() -> None:
     given_to_bob = Patch(status=Status.ASSIGNED, assignee=Assignee.of(BOB))
 
-    tasks.check_change(task(Status.ACCEPTED), given_to_bob, None, is_admin=True)
+    moves.check_change(task(Status.ACCEPTED), given_to_bob, None, is_admin=True)
 
 
 def test_who_is_on_a_task_is_known_by_key_or_by_label_where_no_key_is_kept() -> None:
@@ -164,11 +166,11 @@ def test_a_review_decision_stands_alone_and_is_a_workers() -> None:
     waiting = task(Status.IN_REVIEW, ADA)
     back = Patch(status=Status.BLOCKED)
 
-    tasks.check_change(waiting, back, BOB, is_admin=False)
+    moves.check_change(waiting, back, BOB, is_admin=False)
     with pytest.raises(ReviewDecisionOnly):
-        tasks.check_change(waiting, attrs.evolve(back, pr_url="https://x"), BOB, is_admin=True)
+        moves.check_change(waiting, attrs.evolve(back, pr_url="https://x"), BOB, is_admin=True)
     with pytest.raises(ReviewWorkerRequired):
-        tasks.check_change(waiting, back, None, is_admin=True)
+        moves.check_change(waiting, back, None, is_admin=True)
 
 
 @pytest.mark.rule("T5")
@@ -176,10 +178,10 @@ def test_a_review_decision_stands_alone_and_is_a_workers() -> None:
 def test_what_nobody_else_reviews_is_not_merged(reviewer: str | None) -> None:
     merge = Patch(status=Status.MERGED)
     with pytest.raises(ReviewRequired):
-        tasks.check_merge(task(Status.IN_REVIEW, ADA), merge, reviewer, ADA.agent_key)
+        moves.check_merge(task(Status.IN_REVIEW, ADA), merge, reviewer, ADA.agent_key)
 
-    tasks.check_merge(task(Status.IN_REVIEW, ADA), merge, BOB.agent_key, ADA.agent_key)
-    tasks.check_merge(task(Status.IN_REVIEW, ADA), Patch(status=Status.DONE), None, None)
+    moves.check_merge(task(Status.IN_REVIEW, ADA), merge, BOB.agent_key, ADA.agent_key)
+    moves.check_merge(task(Status.IN_REVIEW, ADA), Patch(status=Status.DONE), None, None)
 
 
 @pytest.mark.rule("T6")
@@ -202,20 +204,20 @@ def test_what_nobody_else_reviews_is_not_merged(reviewer: str | None) -> None:
     ],
 )
 def test_what_a_change_needs(before: Status, patch: Patch, needed: Need) -> None:
-    assert tasks.need(task(before, ADA), patch) is needed
+    assert moves.need(task(before, ADA), patch) is needed
 
 
 @pytest.mark.rule("T7")
 def test_a_task_is_claimed_from_whom_is_not_there() -> None:
     for status in WORKING:
-        tasks.check_claim(task(status, ADA), BOB, assignee_is_there=False)
-        tasks.check_claim(task(status, ADA), ADA, assignee_is_there=True)
-        tasks.check_claim(task(status), BOB, assignee_is_there=False)
+        moves.check_claim(task(status, ADA), BOB, assignee_is_there=False)
+        moves.check_claim(task(status, ADA), ADA, assignee_is_there=True)
+        moves.check_claim(task(status), BOB, assignee_is_there=False)
         with pytest.raises(NotYours, match="Ada"):
-            tasks.check_claim(task(status, ADA), BOB, assignee_is_there=True)
+            moves.check_claim(task(status, ADA), BOB, assignee_is_there=True)
     for status in set(Status) - WORKING - {Status.ACCEPTED}:
         with pytest.raises(InvalidTransition):
-            tasks.check_claim(task(status), BOB, assignee_is_there=False)
+            moves.check_claim(task(status), BOB, assignee_is_there=False)
 
 
 @pytest.mark.rule("T8")
@@ -245,13 +247,13 @@ def test_only_what_waits_is_reviewed_and_not_by_who_is_on_it(status: Status) -> 
     standing = task(status, ADA)
     if status not in (Status.IN_REVIEW, Status.BLOCKED):
         with pytest.raises(WrongStatus, match=status.value):
-            tasks.check_review(standing, BOB, None)
+            moves.check_review(standing, BOB, None)
         return
-    tasks.check_review(standing, BOB, ADA.agent_key)
+    moves.check_review(standing, BOB, ADA.agent_key)
     with pytest.raises(WorksOnIt):
-        tasks.check_review(standing, ADA, None)
+        moves.check_review(standing, ADA, None)
     with pytest.raises(WorksOnIt):
-        tasks.check_review(task(status), ADA, ADA.agent_key)
+        moves.check_review(task(status), ADA, ADA.agent_key)
 
 
 @pytest.mark.rule("T10")

@@ -11,13 +11,14 @@ from letagents.adapters.rooms import (
 from letagents.adapters.rooms.board_records import LEASES, VERDICTS
 from letagents.adapters.rooms.board_sheet import Sheet
 from letagents.adapters.rooms.book import Book, Where
-from letagents.domain import intents, leases, targets, tasks, verdicts
+from letagents.domain import intents, leases, moves, targets, tasks, verdicts
 from letagents.domain.board import Handoff, LeaseMoved, Release, ReviewAssign, ReviewClaim, Target
 from letagents.domain.events import Decision, EventType
 from letagents.domain.intents import Action, Approval
 from letagents.domain.leases import Lease, LeaseKind
+from letagents.domain.moves import WrongStatus
 from letagents.domain.sessions import Session
-from letagents.domain.tasks import AdminRequired, Assignee, Task, WrongStatus
+from letagents.domain.tasks import AdminRequired, Assignee, Task
 from letagents.domain.verdicts import Record, ReviewLeaseRequired, Verdict
 
 
@@ -125,14 +126,14 @@ def review_action(
         raise AdminRequired(
             "Only an admin of the room assigns a review.", remedy="Call claim_task_review."
         )
-    tasks.check_reviewable(sheet.task(task_id))
+    moves.check_reviewable(sheet.task(task_id))
     return _claimed(sheet, task_id, _target(sheet.book, action.target), action.reason)
 
 
 def _claimed(sheet: Sheet, task_id: str, by: Session, reason: str | None) -> LeaseMoved:
     task = sheet.task(task_id)
     work = sheet.active(LeaseKind.WORK, task)
-    tasks.check_review(task, by, work.agent_key if work else None)
+    moves.check_review(task, by, work.agent_key if work else None)
     before = sheet.active(LeaseKind.REVIEW, task)
     lease = sheet.claim(LeaseKind.REVIEW, task, by)
     if before is None or before.lease_id != lease.lease_id:
@@ -155,7 +156,7 @@ def verdict(sheet: Sheet, task_id: str, said: Verdict) -> Record:
     by, task = sheet.sole_worker(), sheet.task(task_id)
     if (made := _said_before(sheet.book, task, by, said)) is not None:
         return verdicts.repeated(made, said)
-    tasks.check_reviewable(task)
+    moves.check_reviewable(task)
     lease = sheet.active(LeaseKind.REVIEW, task)
     if lease is None or lease.session_id != by.session_id:
         whose = f": {leases.who_holds(lease)}" if lease else ""

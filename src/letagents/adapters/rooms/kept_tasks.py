@@ -6,14 +6,15 @@ from letagents.adapters.rooms import board_records, kept_intents
 from letagents.adapters.rooms.board_records import TASKS, WORK_LEASES
 from letagents.adapters.rooms.board_sheet import Sheet
 from letagents.adapters.rooms.book import Where
-from letagents.domain import approvals, intents, leases, tasks
+from letagents.domain import approvals, intents, leases, moves, tasks
 from letagents.domain.board import Admitted
 from letagents.domain.errors import KeyReused, Malformed, UnknownMessage
 from letagents.domain.events import Decision, EventType
 from letagents.domain.intents import Action, Approval
 from letagents.domain.leases import Lease, LeaseKind
+from letagents.domain.moves import Need
 from letagents.domain.sessions import Session
-from letagents.domain.tasks import Assignee, Need, Patch, Proposal, Status, Task
+from letagents.domain.tasks import Assignee, Patch, Proposal, Status, Task
 from letagents.domain.ticks import elapsed
 
 _ACTIONS = {
@@ -139,12 +140,12 @@ def change(
     if patch.is_empty:
         raise Malformed("status: nothing is to change.", remedy="Pass what is to become of it.")
     task, worker = sheet.task(task_id), sheet.worker()
-    tasks.check_change(task, patch, worker, is_admin=sheet.book.is_admin)
+    moves.check_change(task, patch, worker, is_admin=sheet.book.is_admin)
     work, review = sheet.active(LeaseKind.WORK, task), sheet.active(LeaseKind.REVIEW, task)
-    tasks.check_merge(task, patch, _key(review), _key(work))
+    moves.check_merge(task, patch, _key(review), _key(work))
     if worker is None:
         return _changed_by_a_person(sheet, task, patch)
-    if tasks.need(task, patch) is Need.CLAIM:
+    if moves.need(task, patch) is Need.CLAIM:
         return _claimed(sheet, task, patch, worker, approval)
     lease = _admitted(sheet, task, patch, worker, epoch)
     _spend(sheet, task, patch, worker, approval)
@@ -171,7 +172,7 @@ def _admitted(
     sheet: Sheet, task: Task, patch: Patch, worker: Session, epoch: int | None
 ) -> Lease | None:
     """Return the lease under which the worker changes the task; None if it needs none."""
-    what = tasks.need(task, patch)
+    what = moves.need(task, patch)
     if what is Need.NOTHING and epoch is None:
         return None
     if what is not Need.NOTHING:
@@ -215,7 +216,7 @@ def _claimed(
         return _kept(sheet, task, tasks.changed(task, rest, now=sheet.book.now), rest, lease)
     # Whoever had a lease that has just lapsed is known not to be there.
     is_there = before is None and _is_anothers(task, worker) and _is_there(sheet, task)
-    tasks.check_claim(task, worker, assignee_is_there=is_there)
+    moves.check_claim(task, worker, assignee_is_there=is_there)
     _spend(sheet, task, patch, worker, approval)
     given = tasks.changed(
         task, attrs.evolve(patch, assignee=Assignee.of(worker)), now=sheet.book.now
@@ -269,7 +270,7 @@ def _kept(
         actor = sheet.book.caller.agent_key if sheet.book.caller else None
         lost = [one.agent_key for one in ended if one.agent_key != actor]
         concerns = concerns or (lost[0] if lost else None)
-    if tasks.is_review_decision(before, patch):
+    if moves.is_review_decision(before, patch):
         concerns = after.assignee_key
     kind = _EVENTS.get(patch.status, EventType.UPDATED)
     detail = patch.pr_url or None

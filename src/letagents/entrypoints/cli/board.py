@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import anyio
 import attrs
 
-from letagents.domain import tasks
+from letagents.domain import moves, tasks
 from letagents.domain.board import LARGEST_PAGE, History, LeaseView, Query, TaskView
 from letagents.domain.events import Event
 from letagents.domain.leases import LeaseKind
@@ -175,8 +175,8 @@ def _movers(view: TaskView) -> Iterator[tuple[str, list[Status]]]:
     patches: dict[Status, Patch] = {
         one: Patch(status=one) for one in MOVES[task.status] if one is not Status.ASSIGNED
     }
-    decided = [one for one, patch in patches.items() if tasks.is_review_decision(task, patch)]
-    worked = [one for one, patch in patches.items() if tasks.moves_on(task, patch)]
+    decided = [one for one, patch in patches.items() if moves.is_review_decision(task, patch)]
+    worked = [one for one, patch in patches.items() if moves.moves_on(task, patch)]
     worker = one_line(primary_label(task.assignee.label)) if task.assignee else "Who is on it"
     yield worker, [one for one in worked if one not in decided]
     yield "Who reviews it", decided

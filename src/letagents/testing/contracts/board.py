@@ -29,6 +29,14 @@ from letagents.domain.leases import (
 )
 from letagents.domain.locks import Locked, UnknownLock
 from letagents.domain.messages import Latest
+from letagents.domain.moves import (
+    NotYours,
+    ReviewDecisionOnly,
+    ReviewRequired,
+    ReviewWorkerRequired,
+    WorksOnIt,
+    WrongStatus,
+)
 from letagents.domain.sessions import Connection, SessionKind
 from letagents.domain.targets import (
     TargetSessionRequired,
@@ -41,18 +49,12 @@ from letagents.domain.tasks import (
     Assignee,
     DuplicateWork,
     InvalidTransition,
-    NotYours,
     Patch,
     Proposal,
     Provider,
-    ReviewDecisionOnly,
-    ReviewRequired,
-    ReviewWorkerRequired,
     Status,
     UnknownTask,
     WorkerRequired,
-    WorksOnIt,
-    WrongStatus,
 )
 from letagents.domain.verdicts import ReviewLeaseRequired, Verdict, VerdictKind
 from letagents.ports.board import Board
