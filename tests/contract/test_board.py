@@ -18,8 +18,9 @@ from letagents.domain.messages import Latest
 from letagents.domain.sessions import Connection
 from letagents.ports.board import Board
 from letagents.ports.rooms import RoomTransport
-from letagents.testing.contracts.board import TERM, BoardContract
+from letagents.testing.contracts.board import BoardContract
 from letagents.testing.contracts.room_callers import ADA, ROOM, arrival
+from letagents.testing.contracts.task_holders import TERM
 from letagents.testing.contracts.wakes import timer
 from letagents.testing.determinism import CountingIds, ManualClock
 
