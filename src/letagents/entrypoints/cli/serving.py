@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,6 @@ from letagents.entrypoints.mcp.process import Service, serve
 from letagents.settings import Settings, load
 
 if TYPE_CHECKING:
-    from mcp.server import Server
-
     from letagents.entrypoints.mcp.visit import Visit
 
 
@@ -40,13 +38,16 @@ def _say_contract(api_url: str | None) -> int:
 
 
 def _service(settings: Settings, mode: Mode) -> "Service[Any]":
+    from letagents.entrypoints.mcp.extras import extras
     from letagents.entrypoints.mcp.surface import tools_of
 
     logs.configure(settings.log, settings.log_level)
     tools = tools_of(settings.caller, mode)
     number = version("letagents")
     if mode is Mode.SUPERVISED:
-        return Service(tools=tools, open_session=_nobody, version=number, extend=_with(settings))
+        return Service(
+            tools=tools, open_session=_nobody, version=number, extend=extras(settings.caller)
+        )
     from letagents.entrypoints.mcp.visit import Visit
 
     return Service(
@@ -54,7 +55,7 @@ def _service(settings: Settings, mode: Mode) -> "Service[Any]":
         open_session=lambda: _visit(settings, auto_join=settings.auto_join and mode is Mode.OWNER),
         version=number,
         told=Visit.is_served_by,
-        extend=_with(settings),
+        extend=extras(settings.caller),
     )
 
 
@@ -84,15 +85,3 @@ async def _visit(settings: Settings, *, auto_join: bool) -> "AsyncIterator[Visit
             tasks.start_soon(visit.auto_join.run)
         yield visit
         tasks.cancel_scope.cancel()
-
-
-def _with(settings: Settings) -> "Callable[[Server[Any], Visit | None], None]":
-    def extend(server: "Server[Any]", visit: "Visit | None") -> None:
-        from letagents.entrypoints.mcp.resources import serve_resources
-        from letagents.entrypoints.mcp.surface import readiness
-
-        serve_resources(server, readiness(settings.caller), visit)
-        if visit is not None and visit.auto_join is not None:
-            visit.auto_join.watch(server)
-
-    return extend
