@@ -7,7 +7,7 @@ import attrs
 import structlog
 
 from letagents.application.connections import Connections
-from letagents.domain.errors import ConnectionLost, NotAvailable, OutcomeUnknown
+from letagents.domain.errors import ConnectionLost, LetAgentsError, NotAvailable, OutcomeUnknown
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.domain.sessions import Connection
@@ -63,18 +63,25 @@ class Boards:
         self, by: Connection, proposal: "Proposal", approval: "Approval | None" = None
     ) -> "Admitted":
         """Put a task on the board; where the answer got lost, ask again, which the key allows."""
-        room_id, key = by.session.room_id, proposal.client_task_id or str(self.ids.client_key())
-        keyed = attrs.evolve(proposal, client_task_id=key)
-
-        async def ask() -> "Admitted":
-            return await self.board.propose(room_id, keyed, by.fence, approval=approval)
-
-        try:
-            admitted = await self._told(by, ask())
-        except OutcomeUnknown:
-            admitted = await self._told(by, ask())
+        key = proposal.client_task_id or str(self.ids.client_key())
+        admitted = await self._proposed(by, attrs.evolve(proposal, client_task_id=key), approval)
         log.info("task.proposed", **_who(by), task_id=admitted.view.task.task_id)
         return admitted
+
+    async def _proposed(
+        self, by: Connection, proposal: "Proposal", approval: "Approval | None"
+    ) -> "Admitted":
+        async def ask() -> "Admitted":
+            asked = self.board.propose(by.session.room_id, proposal, by.fence, approval=approval)
+            return await self._told(by, asked)
+
+        try:
+            return await ask()
+        except OutcomeUnknown as unknown:
+            try:
+                return await ask()
+            except LetAgentsError:
+                raise unknown from None
 
     async def tasks(
         self, room_id: RoomId, query: "Query", viewer: Connection | None = None

@@ -2,12 +2,7 @@
 
 from collections.abc import Collection, Iterator
 
-from letagents.adapters.rooms import (
-    board_records,
-    kept_absences,
-    kept_intents,
-    path_records,
-)
+from letagents.adapters.rooms import board_records, kept_absences, kept_intents, path_records
 from letagents.adapters.rooms.board_records import LEASES, VERDICTS
 from letagents.adapters.rooms.board_sheet import Sheet
 from letagents.adapters.rooms.book import Book, Where

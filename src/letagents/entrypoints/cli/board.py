@@ -19,6 +19,9 @@ from letagents.entrypoints.cli.visiting import a_person_and_client, room_called
 from letagents.wire import board as plain
 from letagents.wire import moments
 
+REASON_SHOWN = 200
+"""So many characters of a reason are shown; --json has all."""
+
 NOTHING = "There is no open task here. An agent proposes one with add_task."
 NOTHING_AT_ALL = "There is no task here. An agent proposes one with add_task."
 
@@ -125,8 +128,13 @@ def _told(event: Event, surface: Surface) -> str:
     lease = f"[{event.lease_id}, epoch {event.epoch}]" if event.lease_id else ""
     said = [event.type.value, moved, event.detail or "", lease]
     who = "" if event.decision.value == "record" else f"by {primary_label(event.actor)}"
-    why = f"({' '.join(event.reason.split())})" if event.reason else ""
+    why = f"({_in_short(event.reason)})" if event.reason else ""
     return " ".join([when, *(one_line(one) for one in (*said, who, why) if one)])
+
+
+def _in_short(reason: str) -> str:
+    text = " ".join(reason.split())
+    return text if len(text) <= REASON_SHOWN else f"{text[:REASON_SHOWN].rstrip()}..."
 
 
 def _moment(when: datetime, surface: Surface) -> str:
