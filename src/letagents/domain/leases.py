@@ -20,6 +20,7 @@ L11  It also passes if the holder's process is known to be gone: to a session of
      or, work alone, to who bears the name, if the agent has no lasting handle and is nowhere else.
 L12  It never passes so from a session that has not ended, nor to another owner's.
 L13  What is passed on keeps its branch, its pull request and what it is to bring.
+L14  Who comes back under another label holds what it held, under that label and the same epoch.
 """
 
 import enum
@@ -346,3 +347,8 @@ def passed(lease: Lease, to: Session, *, now: datetime, tick: Tick) -> Lease:
         updated_at=now,
         last_heartbeat_at=now,
     )
+
+
+def relabelled(lease: Lease, by: Session, *, now: datetime) -> Lease:
+    """Return `lease` under the label that its holder has now (L14)."""
+    return attrs.evolve(lease, actor_label=by.actor_label, updated_at=now)

@@ -191,9 +191,22 @@ def _noted(sheet: Sheet, task: Task, by: Session, said: Verdict, lease: Lease) -
 
 
 def resumed(book: Book, session: Session) -> list[Lease]:
-    """Return the leases that are a session's own."""
+    """Return the leases that are a session's own, under the label that it has now."""
     where = Where(is_open=True, by=str(session.session_id))
-    return [lease for kind in LEASES.values() for lease in book.find(kind, where)]
+    own = [lease for kind in LEASES.values() for lease in book.find(kind, where)]
+    return [_labelled(book, lease, session) for lease in own]
+
+
+def _labelled(book: Book, lease: Lease, session: Session) -> Lease:
+    if lease.actor_label == session.actor_label:
+        return lease
+    new = leases.relabelled(lease, session, now=book.now)
+    book.put(LEASES[lease.kind], new)
+    task = board_records.task(book, lease.about)
+    if lease.kind is LeaseKind.WORK and task.assignee_key == session.agent_key:
+        patch = tasks.Patch(assignee=Assignee.of(session))
+        book.put(board_records.TASKS, tasks.changed(task, patch, now=book.now))
+    return new
 
 
 def adopted(sheet: Sheet, session: Session) -> list[Lease]:

@@ -148,6 +148,22 @@ class BoardLeasesContract(HoldersOfTasks):
         with pytest.raises(ConnectionReplaced):
             await board.change(ROOM, task_id, to(Status.BLOCKED), ada.fence)
 
+    @pytest.mark.rule("L14")
+    async def test_who_comes_back_under_another_label_holds_what_it_held(
+        self, rooms: RoomTransport, board: Board, ada: Connection
+    ) -> None:
+        task_id = await self.claimed(board, ada)
+        coming = attrs.evolve(arrival(1, 5, after=ada), ide_label="Cursor")
+        back = await rooms.connect(ROOM, coming)
+        await self.adopt(rooms, back)
+        view = await board.task(ROOM, task_id)
+        lease = lease_of(view)
+
+        assert back.session.actor_label != ada.session.actor_label
+        assert view.task.assignee == Assignee.of(back.session)
+        assert lease is not None
+        assert (lease.actor_label, lease.epoch) == (back.session.actor_label, 1)
+
     @pytest.mark.rule("T7")
     @pytest.mark.parametrize(
         "path",
