@@ -13,13 +13,15 @@ from letagents.adapters.rooms.kept_board import KeptBoard
 from letagents.adapters.rooms.kept_wakes import KeptWakes
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
-from letagents.domain.board import Query
+from letagents.domain.board import Handoff, Query, Release, ReviewAssign, Target
+from letagents.domain.denials import IntentRequired
 from letagents.domain.messages import Latest
 from letagents.domain.sessions import Connection
+from letagents.domain.tasks import AdminRequired, Patch, Proposal, Status
 from letagents.ports.board import Board
 from letagents.ports.rooms import RoomTransport
 from letagents.testing.contracts.board import BoardContract
-from letagents.testing.contracts.room_callers import ADA, ROOM, arrival
+from letagents.testing.contracts.room_callers import ADA, BOB, ROOM, arrival
 from letagents.testing.contracts.task_holders import TERM
 from letagents.testing.contracts.wakes import timer
 from letagents.testing.determinism import CountingIds, ManualClock
@@ -55,6 +57,34 @@ async def test_who_reads_a_board_lets_be_done_what_is_due() -> None:
 
     (said,) = (await rooms.read(ROOM, Latest())).messages
     assert "look at the roof" in said.text
+
+
+@pytest.mark.anyio
+@pytest.mark.rule("T2", "L9")
+async def test_where_workers_are_no_admins_they_neither_accept_nor_free_what_is_anothers() -> None:
+    rooms = MemoryRooms(CountingIds(), ManualClock(), admins=lambda caller: caller is None)
+    await rooms.join(ROOM)
+    ada = await rooms.connect(ROOM, arrival(ADA, 1))
+    bob = await rooms.connect(ROOM, arrival(BOB, 2))
+    board = KeptBoard(rooms, TERM)
+    await board.propose(ROOM, Proposal(title="mend the roof"), ada.fence)
+    with pytest.raises(AdminRequired):
+        await board.change(ROOM, "task_1", Patch(status=Status.ACCEPTED), ada.fence)
+    await board.change(ROOM, "task_1", Patch(status=Status.ACCEPTED))
+    await board.change(ROOM, "task_1", Patch(status=Status.ASSIGNED), ada.fence)
+    to_ada = ReviewAssign(target=Target(agent_key=ada.session.agent_key))
+
+    with pytest.raises(AdminRequired):
+        await board.lease_action(ROOM, "task_1", Release(), bob.fence)
+    with pytest.raises(AdminRequired):
+        await board.review_action(ROOM, "task_1", to_ada, bob.fence)
+    with pytest.raises(AdminRequired):
+        await board.lock(ROOM, "task_1", fence=bob.fence)
+    to_bob = Handoff(target=Target(agent_key=bob.session.agent_key))
+    with pytest.raises(IntentRequired):
+        await board.lease_action(ROOM, "task_1", to_bob, bob.fence)
+    moved = await board.lease_action(ROOM, "task_1", Release(), ada.fence)
+    assert moved.view.task.status is Status.ACCEPTED
 
 
 class TestBoardInMemory(_Kept):
