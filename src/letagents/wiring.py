@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no time for it
     from datetime import timedelta
+    from pathlib import Path
+    from types import ModuleType
     from typing import TypeGuard
 
+    from letagents.adapters.guard.claims import GuardedRooms
+    from letagents.adapters.guard.hooks import GitHooks
     from letagents.adapters.rooms.book import Keeping
     from letagents.adapters.state.json_file import JsonFileState
     from letagents.adapters.state.sqlite import SqliteState
     from letagents.application.client import LetAgents
     from letagents.application.memory import Stores
     from letagents.domain.errors import NotAvailable
+    from letagents.domain.path_guard import IsHeld
     from letagents.ports.board import Board
     from letagents.ports.clock import Clock
     from letagents.ports.forges import Forges
@@ -195,6 +200,38 @@ def _no_hosted_rooms(settings: "Settings") -> "NotAvailable | None":
         "The settings ask for rooms on a server, and this version has none yet.",
         remedy="Set LETAGENTS_CHAT_STORAGE=local to use this machine's rooms.",
     )
+
+
+def guard_changes() -> "ModuleType":
+    """Return what tells the guard which paths a commit or a push changes."""
+    from letagents.adapters.guard import changes
+
+    return changes
+
+
+def guarded_rooms(file: str) -> "GuardedRooms | None":
+    """Return the rooms in `file` as the guard sees them; None if there are none yet."""
+    from letagents.adapters.guard.claims import open_rooms
+
+    return open_rooms(file)
+
+
+def guarded_holders(rooms: "GuardedRooms", settings: "Settings") -> "IsHeld":
+    """Return what tells the guard whether who has a task is still there."""
+    from letagents.adapters.guard.holders import Holders
+    from letagents.adapters.processes.locks import ProcessLocks
+    from letagents.adapters.system import SystemClock, SystemIds
+
+    processes = ProcessLocks(settings.run_dir, SystemIds())
+    holders = Holders(processes, SystemClock(), settings.lease_term)
+    return functools.partial(rooms.is_held, has_signs=holders.has_signs)
+
+
+def git_hooks(folder: "Path") -> "GitHooks":
+    """Return the hooks of the repository that `folder` is in."""
+    from letagents.adapters.guard.hooks import GitHooks
+
+    return GitHooks(folder)
 
 
 async def examine(settings: "Settings") -> "list[Finding]":

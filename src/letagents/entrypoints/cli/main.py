@@ -71,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     _answer(commands)
     _memory(commands)
     _guidelines(commands)
+    _guard(commands)
     _doctor(commands)
     return parser
 
@@ -238,6 +239,23 @@ def _guidelines(commands: Commands) -> None:
         "--as", dest="name", metavar="NAME", help="your name (else as git has it)"
     )
     _json(guidelines)
+
+
+def _guard(commands: Commands) -> None:
+    does = "let git refuse commits to files that another agent has claimed"
+    guard = _command(commands, "guard", module="guard", does=does)
+    verbs = guard.add_subparsers(metavar="VERB", dest="command", required=True)
+    for name, what in (
+        ("install", "put it among the hooks of a repository; earlier hooks are kept and called"),
+        ("uninstall", "take it away, and put earlier hooks back"),
+        ("status", "say whether it is there"),
+    ):
+        verb = verbs.add_parser(name, help=what)
+        verb.add_argument("--repo", metavar="DIR", default=".", help="a folder in it (this one)")
+        _json(verb)
+    check = verbs.add_parser("check", help="check what is to be committed or pushed now")
+    check.add_argument("--hook", choices=("pre-commit", "pre-push"), default="pre-commit")
+    check.add_argument("words", metavar="WORD", nargs="*", help="what git passes to its hook")
 
 
 def _doctor(commands: Commands) -> None:

@@ -1,0 +1,39 @@
+"""`letagents guard`: hooks of git that refuse commits to what another worker has claimed."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from letagents import wiring
+from letagents.entrypoints.cli import guarding, printing
+from letagents.entrypoints.cli.printing import one_line, say
+from letagents.ports.guard import HookState, HookStatus
+
+_STANDS = {
+    HookStatus.ABSENT: "not installed",
+    HookStatus.OURS: "installed",
+    HookStatus.CHANGED: "changed since it was installed; left alone",
+    HookStatus.FOREIGN: "another hook is there",
+}
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry out one command; 1 if a check refuses, or the guard is not wholly there."""
+    if arguments.command == "check":
+        refs = sys.stdin.read().splitlines() if arguments.hook == "pre-push" else ()
+        return int(guarding.is_refused(arguments.hook, arguments.words, refs))
+    hooks = wiring.git_hooks(Path(arguments.repo))
+    states: list[HookState] = getattr(hooks, arguments.command)()
+    for state in states:
+        _show(state, as_json=arguments.json)
+    wanted = arguments.command != "uninstall"
+    return int(any((one.status is HookStatus.OURS) is not wanted for one in states))
+
+
+def _show(state: HookState, *, as_json: bool) -> None:
+    if as_json:
+        facts = {"hook": state.name, "status": state.status.value, "path": state.path}
+        printing.say_json(facts | {"calls_earlier_hook": state.has_kept})
+        return
+    first = "; what was there before is called first" if state.has_kept else ""
+    say(f"{state.name}: {_STANDS[state.status]}{first} ({one_line(state.path)})")
