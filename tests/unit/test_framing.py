@@ -151,6 +151,15 @@ def test_an_id_that_cannot_be_answered_is_refused_and_not_taken_for_a_notificati
     assert refusal(CALL.replace(b"7", bad_id)) == (INVALID_REQUEST, None)
 
 
+@pytest.mark.parametrize(("name", "request_id"), [(b"7", None), (b'"tools/call"', 7)])
+def test_an_id_or_a_method_that_is_too_long_to_repeat_is_refused(
+    name: bytes, request_id: object
+) -> None:
+    line = CALL.replace(name, b'"%b"' % (b"x" * 1001))
+
+    assert refusal(line) == (INVALID_REQUEST, request_id)
+
+
 @pytest.mark.parametrize(
     ("part", "wrong"),
     [(b"2.0", b"1.0"), (b'"tools/call"', b"5"), (b'{"arguments', b'[{"arguments')],

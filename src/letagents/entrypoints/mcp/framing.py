@@ -36,6 +36,9 @@ _LAST = re.compile(rb'"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*' + _ID + rb"\s*\}
 SEEN_OF_LONG_LINES = 400
 """So many bytes of either end of a line suffice to find whose request it was."""
 
+LONGEST_NAME = 1000
+"""Characters of an id, or of a method: both are repeated in answers."""
+
 MOST_BESIDE_TEXTS = 256 * 1024
 """Bytes of a line that may stand outside of its strings, quotes included. No call needs so many."""
 
@@ -92,6 +95,21 @@ def parsed(line: bytes) -> JSONRPCMessage:
     Raises:
         NotAMessage: it holds none.
     """
+    message = _parsed(line)
+    if len(line) <= LONGEST_NAME:
+        return message
+    request_id = getattr(message, "id", None)
+    if _is_long(request_id) or _is_long(getattr(message, "method", None)):
+        text = f"The id and the method of a message have {LONGEST_NAME} characters at most."
+        raise _answered(text, INVALID_REQUEST, None if _is_long(request_id) else request_id)
+    return message
+
+
+def _is_long(name: object) -> bool:
+    return isinstance(name, str) and len(name) > LONGEST_NAME
+
+
+def _parsed(line: bytes) -> JSONRPCMessage:
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError:
