@@ -567,9 +567,21 @@ def test_a_signal_before_anything_was_said_ends_the_process_quietly(number: int)
 A_PARENT = "import subprocess, sys; subprocess.run(sys.argv[1:])"
 
 
+UNTOLD = """
+import os, runpy, sys
+vars(os).pop("pidfd_open", None)
+runpy.run_path(sys.argv[1], run_name="__main__")
+"""
+WAYS = {"told": COMMAND, "looking": (sys.executable, "-c", UNTOLD, str(SERVER))}
+"""The kernel tells of the parent's end, or the process has to look by itself."""
+
+
+@pytest.mark.parametrize("command", WAYS.values(), ids=WAYS)
 @posix
-def test_the_process_leaves_when_its_parent_dies_though_its_input_stays_open() -> None:
-    with connected(command=(sys.executable, "-c", A_PARENT, *COMMAND)) as wire:
+def test_the_process_leaves_when_its_parent_dies_though_its_input_stays_open(
+    command: Sequence[str],
+) -> None:
+    with connected(command=(sys.executable, "-c", A_PARENT, *command)) as wire:
         with_a_call_that_waits(wire)
         wire.process.kill()
 

@@ -15,10 +15,12 @@ from types import FrameType
 
 from letagents.entrypoints.mcp.watch import when_parent_dies
 
-GRACE = 1.2
+GRACE = 1.0
 """Seconds that an ending has for leaving in order, once there is a reason for it.
 
-Together with the time between two looks at the parent less than two."""
+That leaves half a second for seeing the reason, and half a one for what cannot be interrupted, such
+as the reading of a very long line.
+"""
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
