@@ -1,11 +1,10 @@
 """`letagents guard`: hooks of git that refuse commits to what another worker has claimed."""
 
 import argparse
-import sys
 from pathlib import Path
 
 from letagents import wiring
-from letagents.entrypoints.cli import guarding, printing
+from letagents.entrypoints.cli import printing
 from letagents.entrypoints.cli.printing import one_line, say
 from letagents.ports.guard import HookState, HookStatus
 
@@ -18,10 +17,7 @@ _STANDS = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Carry out one command; 1 if a check refuses, or the guard is not wholly there."""
-    if arguments.command == "check":
-        refs = sys.stdin.read().splitlines() if arguments.hook == "pre-push" else ()
-        return int(guarding.is_refused(arguments.hook, arguments.words, refs))
+    """Carry out one command; 1 if the guard is not wholly there then, or not wholly gone."""
     hooks = wiring.git_hooks(Path(arguments.repo))
     states: list[HookState] = getattr(hooks, arguments.command)()
     for state in states:

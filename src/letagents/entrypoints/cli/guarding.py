@@ -14,26 +14,32 @@ from letagents import wiring
 from letagents.domain import path_guard
 
 if TYPE_CHECKING:
+    import argparse
+
     from letagents.domain.path_guard import Held, Stop
 
 REFUSED = 9
 """The hook's exit code where it refuses; one of a failure of Python's own is another."""
-HOOKS = ("pre-commit", "pre-push")
 
 
 def main(argv: Sequence[str]) -> int:
     """Run one hook with the words that git passes to it; return its exit code."""
     hook, *words = argv
-    refs = sys.stdin.read().splitlines() if hook == "pre-push" else ()
-    return REFUSED if is_refused(hook, words, refs) else 0
+    return REFUSED if is_refused(hook, words) else 0
 
 
-def is_refused(hook: str, words: Sequence[str], refs: Iterable[str]) -> bool:
+def run(arguments: "argparse.Namespace") -> int:
+    """Carry out `letagents guard check`; 1 if it refuses."""
+    return int(is_refused(arguments.hook, arguments.words))
+
+
+def is_refused(hook: str, words: Sequence[str]) -> bool:
     """Whether what the hook is asked about may not be done; if so, it is said why."""
     way = os.environ.get("LETAGENTS_GUARD", "").strip().lower()
     if way == "off":
         return False
     try:
+        refs = sys.stdin.read().splitlines() if hook == "pre-push" else ()
         stops = _stops(hook, words, refs)
     except Exception as error:  # noqa: BLE001  no failure of ours may stop anybody's work
         said = " ".join(f"{type(error).__name__}: {error}".split())

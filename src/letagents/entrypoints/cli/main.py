@@ -254,6 +254,7 @@ def _guard(commands: Commands) -> None:
         verb.add_argument("--repo", metavar="DIR", default=".", help="a folder in it (this one)")
         _json(verb)
     check = verbs.add_parser("check", help="check what is to be committed or pushed now")
+    check.set_defaults(module="guarding")
     check.add_argument("--hook", choices=("pre-commit", "pre-push"), default="pre-commit")
     check.add_argument("words", metavar="WORD", nargs="*", help="what git passes to its hook")
 
