@@ -244,6 +244,20 @@ def test_a_huge_value_is_not_repeated_in_the_complaint() -> None:
         assert told.isprintable()
 
 
+def test_a_ceiling_is_kept_and_not_shown() -> None:
+    quiet = Parameter("worker_id", "string", ceiling=200)
+
+    assert input_schema((quiet,))["properties"] == {"worker_id": {"type": "string"}}
+    assert read((quiet,), {"worker_id": "x" * 200})
+    with pytest.raises(Malformed, match="worker_id: 201 characters are too many, the limit is 200"):
+        read((quiet,), {"worker_id": "x" * 201})
+
+
+def test_no_text_is_without_a_bound() -> None:
+    with pytest.raises(Malformed, match="note: 100001 characters are too many"):
+        read((NOTE,), {"note": "x" * 100_001})
+
+
 def test_a_secret_is_not_repeated_in_the_complaint() -> None:
     for wrong in ("SECRET", "SECRET" * 9, 5353, ["SECRET"], "SECRET\x00"):
         told = complaint(registration_key=wrong)

@@ -18,6 +18,8 @@ from letagents.entrypoints.mcp.parameters import Kind, Parameter
 
 LONGEST_NAME = 64
 """An unknown field whose name is longer is not compared with the known ones."""
+LONGEST_TEXT = 100_000
+"""Characters of any text, where its parameter leaves the bound to the rules behind it."""
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -99,8 +101,8 @@ def _string(parameter: Parameter, value: object) -> str:
 
 
 def _refuse_length(parameter: Parameter, length: int) -> None:
-    most = parameter.ceiling if parameter.max_length is None else parameter.max_length
-    if most is not None and length > most:
+    most = parameter.max_length or parameter.ceiling or LONGEST_TEXT
+    if length > most:
         raise refused(parameter, f"{length} characters are too many, the limit is {most}")
     if parameter.min_length is not None and length < parameter.min_length:
         raise refused(
