@@ -44,6 +44,7 @@ GOOD: dict[str, object] = {
     "capture_id": "a capture",
     "category": "decision",
     "checking": "a",
+    "claim_id": "claim_1",
     "client_id": "a_client_id",
     "client_message_id": "a key",
     "client_task_id": "a key",
@@ -74,12 +75,15 @@ GOOD: dict[str, object] = {
     "max_minutes": 5,
     "message_id": "msg_1",
     "milestone": "a",
+    "mode": "shared",
     "name": "another room",
     "next_action": "a",
     "note": "tea",
     "object_id": "1",
     "open_only": True,
     "outcome": "no_reply",
+    "path": "src",
+    "patterns": ["src"],
     "payload": {"title": "Tabs"},
     "pr_url": "https://example.com/1",
     "reason": "because",
@@ -163,7 +167,13 @@ def wrong_types(parameter: Parameter) -> Iterator[tuple[str, object]]:
         fits_anyway = kind == "integer" and parameter.kind == "number"
         if kind != parameter.kind and not fits_anyway:
             yield f"a-{kind}", value
-    yield from (("a-list", ["x"]), ("an-object", {"x": 1}))
+    if parameter.kind == "array":
+        yield from (("a-list-in-a-list", [["x"]]), ("null-in-a-list", [None]))
+        yield "too-many", ["x"] * (parameter.max_items + 1)
+    else:
+        yield "a-list", ["x"]
+    if parameter.kind != "object" or parameter.fields:
+        yield "an-object", {"x": 1}
 
 
 def wrong_texts(parameter: Parameter) -> Iterator[tuple[str, object]]:

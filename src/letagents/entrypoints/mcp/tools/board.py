@@ -101,7 +101,7 @@ ADDING = (
             Parameter("open_only", "boolean", "Default true, without status."),
             Parameter("after", "string", "Cursor: next_after."),
             Parameter("task_id", "string", "This one alone, whole."),
-            Parameter("description_offset", "integer", "With task_id."),
+            Parameter("description_offset", "integer", "With task_id.", minimum=0),
             *_WHO,
         ),
         result=schemas.result(
