@@ -18,6 +18,7 @@ K89  A checkout's repository is its remote, or without one the git folder that i
 import enum
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Protocol
 
 import attrs
 
@@ -99,6 +100,11 @@ class PathClaim:
     def task_id(self) -> str:
         """The task that it is for."""
         return self.lease.about
+
+    @property
+    def agent_key(self) -> str:
+        """Whose it is."""
+        return self.lease.agent_key
 
 
 @attrs.frozen(kw_only=True)
@@ -187,17 +193,41 @@ def repository_of(checkout: Checkout | None, room_id: RoomId) -> str:
 # --- deciding -----------------------------------------------------------------------------------
 
 
-def meeting(wanted: Wanted, claim: PathClaim, by: Session) -> tuple[str, str] | None:
+class Claimed(Protocol):
+    """What of a claim tells whether it is in another's way."""
+
+    @property
+    def agent_key(self) -> str:
+        """Whose it is."""
+        ...
+
+    @property
+    def repository(self) -> str:
+        """Where."""
+        ...
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """Of what."""
+        ...
+
+    @property
+    def mode(self) -> Mode:
+        """Whether others may have it too."""
+        ...
+
+
+def meeting(wanted: Wanted, claim: Claimed, by: Session) -> tuple[str, str] | None:
     """Return a pattern that `by` wants and one of `claim` that are in each other's way (K85)."""
-    if claim.lease.agent_key == by.agent_key or claim.repository != wanted.repository:
+    if claim.agent_key == by.agent_key or claim.repository != wanted.repository:
         return None
     if wanted.mode is claim.mode is Mode.SHARED:
         return None
-    theirs = [Pattern(text) for text in claim.patterns]
-    for ours in wanted.patterns:
-        for one in theirs:
-            if ours.overlaps(one):
-                return ours.text, one.text
+    for text in claim.patterns:
+        theirs = Pattern(text)
+        for ours in wanted.patterns:
+            if ours.overlaps(theirs):
+                return ours.text, text
     return None
 
 

@@ -146,13 +146,12 @@ class Pattern:
     @property
     def literal(self) -> str:
         """What every path begins with that it matches; all of it, if it has no wildcard."""
-        found = _GLOB.search(self.text)
-        return self.text[: found.start()] if found else self.text
+        return _literal(self.text)
 
     @property
     def is_literal(self) -> bool:
         """Whether it is a path itself."""
-        return _GLOB.search(self.text) is None
+        return len(_literal(self.text)) == len(self.text)
 
     def matches(self, path: str) -> bool:
         """Whether it matches `path`, or something above it."""
@@ -171,12 +170,20 @@ class Pattern:
 
     def overlaps(self, other: "Pattern") -> bool:
         """Whether there is a path that both match."""
-        shorter, longer = sorted((self.literal, other.literal), key=len)
+        shorter, longer = _literal(self.text), _literal(other.text)
+        if len(shorter) > len(longer):
+            shorter, longer = longer, shorter
         if not longer.startswith(shorter):
             return False
         if self.is_literal and other.is_literal:
             return longer[len(shorter) : len(shorter) + 1] in ("", "/")
         return _overlap(*sorted((self.text, other.text)))
+
+
+@lru_cache(maxsize=65536)
+def _literal(text: str) -> str:
+    found = _GLOB.search(text)
+    return text[: found.start()] if found else text
 
 
 def _wrong(text: str) -> str | None:

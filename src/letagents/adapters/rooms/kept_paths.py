@@ -84,9 +84,10 @@ def _in_the_way(sheet: Sheet, wanted: Wanted, by: Session) -> list[PathClaim]:
     Patterns are compared first: to ask after a holder takes longer.
     """
     lapsed = []
-    for claim in open_claims(sheet.book, repository=wanted.repository):
-        if (met := path_claims.meeting(wanted, claim, by)) is None:
+    for seen in path_records.glances(sheet.book, wanted.repository):
+        if (met := path_claims.meeting(wanted, seen, by)) is None:
             continue
+        claim = path_records.whole(sheet.book, seen)
         if _is_held(sheet.book, claim, sheet.term):
             raise path_claims.held(claim, *met)
         lapsed.append(claim)
