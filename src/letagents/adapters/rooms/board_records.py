@@ -27,7 +27,6 @@ TASKS = Kind(
     state=lambda task: task.status.value,
     is_open=lambda task: task.is_open,
     about=lambda task: str(task.source_message) if task.source_message else None,
-    by=lambda task: task.assignee_key,
     also=lambda task: task.client_task_id,
 )
 
@@ -42,7 +41,6 @@ def _lease_kind(name: str) -> Kind[Lease]:
         is_open=lambda lease: lease.is_active,
         about=lambda lease: lease.about,
         by=lambda lease: str(lease.session_id),
-        also=lambda lease: lease.agent_key,
     )
 
 
@@ -66,7 +64,7 @@ EVENTS = Kind(
     of=Event,
     key=lambda event: str(event.number),
     number=lambda event: event.number,
-    state=lambda event: event.type.value,
+    is_open=lambda _event: False,
     about=lambda event: event.task_id,
 )
 VERDICTS = Kind(
@@ -74,6 +72,7 @@ VERDICTS = Kind(
     of=Record,
     key=lambda record: record.record_id,
     number=lambda record: record.number,
+    is_open=lambda _record: False,
     about=lambda record: record.task_id,
     also=lambda record: record.verdict.key,
 )
