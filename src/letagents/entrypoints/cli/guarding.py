@@ -54,8 +54,7 @@ def is_refused(hook: str, words: Sequence[str]) -> bool:
 
 
 def _stops(hook: str, words: Sequence[str], refs: Iterable[str]) -> "list[Stop]":
-    file = _rooms_file()
-    if file is None or (rooms := wiring.guarded_rooms(file)) is None:
+    if (rooms := wiring.guarded_rooms(_rooms_file())) is None:
         return []
     try:
         changes = wiring.guard_changes()
@@ -80,8 +79,8 @@ def _stops(hook: str, words: Sequence[str], refs: Iterable[str]) -> "list[Stop]"
         rooms.close()
 
 
-def _rooms_file() -> str | None:
-    """Return the file that rooms are in; None where they are in none.
+def _rooms_file() -> str:
+    """Return the file that rooms are in.
 
     Settings are read as a whole only where there is more to them than the home.
     """
@@ -92,7 +91,9 @@ def _rooms_file() -> str | None:
     from letagents.settings import load
 
     place = load().rooms_db.removeprefix("sqlite:///")
-    return None if "://" in place else place
+    if "://" in place:
+        raise LookupError("the rooms are in a database that it does not know")
+    return place
 
 
 if __name__ == "__main__":
