@@ -164,6 +164,16 @@ async def test_warn_warns_off_is_silent_and_anything_else_refuses(
     assert "src/app.py: Worker1" in warned.stderr
 
 
+@pytest.mark.rule("K95")
+async def test_what_was_released_stops_nobody(workers: Workers, tree: Tree) -> None:
+    ada, task_id = await workers.at_work(1, "src/")
+    refused = tree.commit("src/app.py")
+    await workers.paths.release(ROOM, task_id, fence=ada.fence)
+
+    assert refused is not None
+    assert tree.try_commit() is None
+
+
 # --- what a commit changes ------------------------------------------------------------------------
 
 
@@ -346,6 +356,21 @@ async def test_what_the_remote_has_or_a_merge_brought_is_not_pushed_again(
     pushed.git("tag", "v1")
     pushed.git("push", "--quiet", "shared", "v1")
     pushed.git("push", "--quiet", "shared", ":new")
+
+
+async def test_a_merge_that_changes_a_claimed_file_itself_is_not_pushed(
+    workers: Workers, pushed: Tree
+) -> None:
+    pushed.git("checkout", "--quiet", "-b", "theirs")
+    pushed.carry("src/app.py", text="theirs\n")
+    pushed.git("checkout", "--quiet", "main")
+    pushed.carry("src/app.py", text="first\nours\n")
+    pushed.git("push", "--quiet", "shared", "main", "theirs")
+    pushed.run("merge", "--quiet", "theirs")
+    pushed.carry("src/app.py", text="both\n")
+    await workers.at_work(1, "src/")
+
+    assert "src/app.py: " in pushed.run("push", "--quiet", "shared", "main").stderr
 
 
 async def test_a_new_branch_is_checked_as_far_as_the_remote_does_not_have_it(

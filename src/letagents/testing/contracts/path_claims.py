@@ -26,7 +26,13 @@ from letagents.domain.tasks import Assignee, Patch, Proposal, Status, UnknownTas
 from letagents.ports.board import Board
 from letagents.ports.path_claims import PathClaims
 from letagents.ports.rooms import RoomTransport
-from letagents.testing.contracts.room_callers import ROOM, RoomCallers, arrival, person
+from letagents.testing.contracts.room_callers import (
+    ROOM,
+    RoomCallers,
+    arrival,
+    passing_chat,
+    person,
+)
 from letagents.testing.determinism import ManualClock
 
 TERM = timedelta(minutes=15)
@@ -261,6 +267,21 @@ class PathClaimsContract(RoomCallers):
         assert (after.lease.agent_key, after.lease.epoch) == (bob.session.agent_key, 2)
         assert (after.patterns, after.root) == (before.claim.patterns, None)
         assert after.claim_id != before.claim.claim_id
+
+    @pytest.mark.rule("K84")
+    async def test_a_claim_goes_on_in_its_checkout_with_the_agent_s_next_session(
+        self, paths: PathClaims, board: Board, rooms: RoomTransport, ada: Connection
+    ) -> None:
+        before = await rooms.connect(ROOM, passing_chat(50))
+        task_id = await self.on_a_task(board, before, "sweep")
+        claimed = await paths.claim(ROOM, wanted(task_id, "src", root="/here"), before.fence)
+        after = await rooms.connect(ROOM, passing_chat(51))
+        [claim] = await self.open(paths)
+        again = await paths.claim(ROOM, wanted(task_id, "src", root="/here"), after.fence)
+
+        assert (claim.claim_id, claim.root) == (claimed.claim.claim_id, "/here")
+        assert (claim.lease.session_id, claim.lease.epoch) == (after.session.session_id, 2)
+        assert not again.is_new
 
     @pytest.mark.rule("K84")
     @pytest.mark.parametrize("way", ["released", "cancelled", "given away"])
