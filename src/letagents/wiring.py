@@ -129,12 +129,12 @@ def _memory(rooms: "RoomTransport") -> "Stores | None":
     """Return what keeps the memory of `rooms`, if they keep anything but messages."""
     if not _keep_books(rooms):
         return None
-    from letagents.adapters.rooms import board_records
-    from letagents.adapters.rooms.kept_artifacts import KeptArtifacts
-    from letagents.adapters.rooms.kept_guidelines import KeptGuidelines
-    from letagents.adapters.rooms.kept_knowledge import KeptKnowledge
-    from letagents.adapters.rooms.kept_reasoning import KeptReasonings
-    from letagents.adapters.rooms.kept_wakes import KeptWakes
+    from letagents.adapters.rooms.kept import board_records
+    from letagents.adapters.rooms.kept.artifacts import KeptArtifacts
+    from letagents.adapters.rooms.kept.guidelines import KeptGuidelines
+    from letagents.adapters.rooms.kept.knowledge import KeptKnowledge
+    from letagents.adapters.rooms.kept.reasoning import KeptReasonings
+    from letagents.adapters.rooms.kept.wakes import KeptWakes
     from letagents.application.memory import Stores
 
     return Stores(
@@ -150,7 +150,7 @@ def _board(rooms: "RoomTransport", term: "timedelta") -> "Board | None":
     """Return the board of `rooms`, if they keep anything but messages."""
     if not _keep_books(rooms):
         return None
-    from letagents.adapters.rooms.kept_board import KeptBoard
+    from letagents.adapters.rooms.kept.board import KeptBoard
 
     return KeptBoard(rooms, term)
 
@@ -159,7 +159,7 @@ def _governance(rooms: "RoomTransport") -> "Governance | None":
     """Return what governs the boards of `rooms`, if they keep anything but messages."""
     if not _keep_books(rooms):
         return None
-    from letagents.adapters.rooms.kept_governance import KeptGovernance
+    from letagents.adapters.rooms.kept.governance import KeptGovernance
 
     return KeptGovernance(rooms)
 
@@ -168,7 +168,7 @@ def _paths(rooms: "RoomTransport", term: "timedelta") -> "PathClaims | None":
     """Return the claimed paths of `rooms`, if they keep anything but messages."""
     if not _keep_books(rooms):
         return None
-    from letagents.adapters.rooms.kept_paths import KeptPaths
+    from letagents.adapters.rooms.kept.paths import KeptPaths
 
     return KeptPaths(rooms, term)
 

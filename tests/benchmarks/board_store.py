@@ -10,10 +10,10 @@ from pathlib import Path
 from tests.benchmarks.reporting import Row
 from tests.benchmarks.rooms_store import ROOM, bare, entered, rooms_at
 
-from letagents.adapters.rooms import kept_tasks
-from letagents.adapters.rooms.board_sheet import Sheet
 from letagents.adapters.rooms.book import Book
-from letagents.adapters.rooms.kept_board import KeptBoard
+from letagents.adapters.rooms.kept import tasks as kept_tasks
+from letagents.adapters.rooms.kept.board import KeptBoard
+from letagents.adapters.rooms.kept.board_sheet import Sheet
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.domain.board import Query
 from letagents.domain.sessions import Connection

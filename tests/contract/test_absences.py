@@ -8,9 +8,10 @@ import anyio
 import pytest
 
 from letagents.adapters.nudges.none import NoNudges
-from letagents.adapters.rooms import dues, kept_absences
 from letagents.adapters.rooms.evidence import ToldProcesses
-from letagents.adapters.rooms.kept_board import KeptBoard
+from letagents.adapters.rooms.kept import absences as kept_absences
+from letagents.adapters.rooms.kept import doing
+from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain.absences import GRACE, LOOK_AGAIN
@@ -70,7 +71,7 @@ async def ada(rooms: Rooms, board: KeptBoard) -> Connection:
 
 async def told(rooms: Rooms) -> list[Message]:
     """Let the room do what is due, and return what it told of those who are gone or back."""
-    await dues.done(rooms, ROOM)
+    await doing.done(rooms, ROOM)
     said = (await rooms.read(ROOM, Latest(100))).messages
     return [one for one in said if one.source == "agent_liveness"]
 

@@ -4,8 +4,8 @@ import pytest
 from tests.contract.kept_rooms import InMemory, KeptRooms, OnThisMachine
 
 from letagents.adapters.rooms.book import Book
-from letagents.adapters.rooms.kept_artifacts import KeptArtifacts
-from letagents.adapters.rooms.kept_reasoning import KeptReasonings
+from letagents.adapters.rooms.kept.artifacts import KeptArtifacts
+from letagents.adapters.rooms.kept.reasoning import KeptReasonings
 from letagents.domain.tasks import UnknownTask
 from letagents.ports.artifacts import Artifacts
 from letagents.ports.reasoning import Reasonings

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from letagents.adapters.nudges.none import NoNudges
-from letagents.adapters.rooms import kept_board
 from letagents.adapters.rooms.evidence import ToldProcesses
-from letagents.adapters.rooms.kept_board import KeptBoard
-from letagents.adapters.rooms.kept_wakes import KeptWakes
+from letagents.adapters.rooms.kept import board as kept_board
+from letagents.adapters.rooms.kept.board import KeptBoard
+from letagents.adapters.rooms.kept.wakes import KeptWakes
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain.board import Handoff, Query, Release, ReviewAssign, Target

@@ -3,7 +3,7 @@
 import attrs
 import pytest
 
-from letagents.adapters.rooms.kept_board import KeptBoard
+from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.application.board import Boards, no_board
 from letagents.application.connections import Connections

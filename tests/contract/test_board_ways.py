@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from letagents.adapters.rooms.evidence import ToldProcesses
-from letagents.adapters.rooms.kept_board import KeptBoard
+from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain.board import Handoff, Release, ReviewClaim, Target, TaskView
 from letagents.domain.errors import LetAgentsError

@@ -10,8 +10,8 @@ import attrs
 import pytest
 
 from letagents.adapters.nudges.none import NoNudges
-from letagents.adapters.rooms import doers, dues
 from letagents.adapters.rooms.book import Book, Keeping, Kind, Where
+from letagents.adapters.rooms.kept import doers, doing, dues
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.adapters.system import SystemClock
@@ -173,7 +173,7 @@ async def test_a_book_knows_who_is_there(rooms: MemoryRooms | LocalRooms) -> Non
 
 
 @pytest.fixture
-def doing(monkeypatch: pytest.MonkeyPatch) -> None:
+def ringing(monkeypatch: pytest.MonkeyPatch) -> None:
     def ring(book: Book, key: str) -> None:
         book.say(f"{key} rings", key=f"ring:{key}:{book.now.timestamp()}")
         if key == "weekly":
@@ -186,7 +186,7 @@ async def said(rooms: MemoryRooms | LocalRooms) -> list[str]:
     return [one.text for one in (await rooms.read(ROOM, Latest(50))).messages]
 
 
-@pytest.mark.usefixtures("doing")
+@pytest.mark.usefixtures("ringing")
 async def test_what_is_due_is_done_once_and_not_before(
     rooms: MemoryRooms | LocalRooms, clock: ManualClock
 ) -> None:
@@ -195,28 +195,28 @@ async def test_what_is_due_is_done_once_and_not_before(
     await rooms.change(ROOM, lambda book: dues.ask(book, "ring", "two", at))
     await rooms.change(ROOM, lambda book: dues.forget(book, "ring", "two"))
 
-    assert await dues.done(rooms, ROOM) == timedelta(minutes=1)
+    assert await doing.done(rooms, ROOM) == timedelta(minutes=1)
     assert await said(rooms) == []
     clock.pass_by(timedelta(minutes=2))
-    assert await dues.done(rooms, ROOM) is None
-    assert await dues.done(rooms, ROOM) is None
+    assert await doing.done(rooms, ROOM) is None
+    assert await doing.done(rooms, ROOM) is None
     assert await said(rooms) == ["one rings"]
 
 
-@pytest.mark.usefixtures("doing")
+@pytest.mark.usefixtures("ringing")
 async def test_what_asks_for_itself_again_stays_due(
     rooms: MemoryRooms | LocalRooms, clock: ManualClock
 ) -> None:
     await rooms.change(ROOM, lambda book: dues.ask(book, "ring", "weekly", book.now))
     await rooms.change(ROOM, lambda book: dues.ask(book, "of a newer version", "x", book.now))
 
-    assert await dues.done(rooms, ROOM) == timedelta(days=7)
+    assert await doing.done(rooms, ROOM) == timedelta(days=7)
     clock.pass_by(timedelta(days=7))
-    assert await dues.done(rooms, ROOM) == timedelta(days=7)
+    assert await doing.done(rooms, ROOM) == timedelta(days=7)
     assert await said(rooms) == ["weekly rings"] * 2
 
 
-@pytest.mark.usefixtures("doing")
+@pytest.mark.usefixtures("ringing")
 async def test_who_waits_learns_of_what_is_due(rooms: MemoryRooms | LocalRooms) -> None:
     soon = ManualClock().now()
     await rooms.change(ROOM, lambda book: dues.ask(book, "ring", "now", soon))
@@ -227,7 +227,7 @@ async def test_who_waits_learns_of_what_is_due(rooms: MemoryRooms | LocalRooms) 
     assert [one.text for one in page.messages] == ["now rings"]
 
 
-@pytest.mark.usefixtures("doing")
+@pytest.mark.usefixtures("ringing")
 async def test_a_wait_that_is_under_way_ends_when_something_falls_due(tmp_path: Path) -> None:
     rooms = LocalRooms(tmp_path / "rooms.db", CountingIds(), SystemClock(), NoNudges())
     await rooms.join(ROOM)

@@ -6,10 +6,10 @@ import attrs
 import pytest
 from tests.contract.kept_rooms import InMemory, KeptRooms, OnThisMachine
 
-from letagents.adapters.rooms import dues
 from letagents.adapters.rooms.evidence import ToldProcesses, UnknownProcesses
-from letagents.adapters.rooms.kept_board import KeptBoard
-from letagents.adapters.rooms.kept_governance import KeptGovernance
+from letagents.adapters.rooms.kept import doing
+from letagents.adapters.rooms.kept.board import KeptBoard
+from letagents.adapters.rooms.kept.governance import KeptGovernance
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain.approvals import Intent, IntentStatus
 from letagents.domain.board import Handoff, Release, Target
@@ -54,7 +54,7 @@ class _Kept(BoardCallers):
         return KeptGovernance(elsewhere)
 
     async def let_time_be(self, rooms: RoomTransport) -> None:
-        await dues.done(self.kept_rooms, ROOM)
+        await doing.done(self.kept_rooms, ROOM)
 
 
 class _InMemory(InMemory):

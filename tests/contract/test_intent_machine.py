@@ -18,10 +18,10 @@ from hypothesis.stateful import (
 from tests.contract.test_room_machines import NUMBERS, SIDES, RoomMachine
 
 from letagents.adapters.nudges.none import NoNudges
-from letagents.adapters.rooms import dues
 from letagents.adapters.rooms.evidence import UnknownProcesses
-from letagents.adapters.rooms.kept_board import KeptBoard
-from letagents.adapters.rooms.kept_governance import KeptGovernance
+from letagents.adapters.rooms.kept import doing
+from letagents.adapters.rooms.kept.board import KeptBoard
+from letagents.adapters.rooms.kept.governance import KeptGovernance
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain.approvals import APPROVAL_TERM, PENDING_TERM, IntentStatus
@@ -316,7 +316,7 @@ class IntentMachine(RoomMachine):
     @rule(span=SPANS, side=SIDES)
     def let_time_go_by(self, span: timedelta, side: int) -> None:
         self.clock.pass_by(span)
-        self.run(dues.done(self.kept[side], ROOM))
+        self.run(doing.done(self.kept[side], ROOM))
         self.settle()
         self.see_who_manages()
         self.see_what_created_itself()

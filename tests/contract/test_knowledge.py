@@ -3,8 +3,8 @@
 import pytest
 from tests.contract.kept_rooms import InMemory, KeptRooms, OnThisMachine
 
-from letagents.adapters.rooms.kept_guidelines import KeptGuidelines
-from letagents.adapters.rooms.kept_knowledge import KeptKnowledge
+from letagents.adapters.rooms.kept.guidelines import KeptGuidelines
+from letagents.adapters.rooms.kept.knowledge import KeptKnowledge
 from letagents.ports.guidelines import GuidelinesOf
 from letagents.ports.knowledge import Knowledge
 from letagents.testing.contracts.guidelines import GuidelinesContract

@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 )
 
 from letagents.adapters.nudges.none import NoNudges
-from letagents.adapters.rooms.kept_board import KeptBoard
+from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain.board import Handoff, Release, Target

@@ -4,8 +4,8 @@ import pytest
 from tests.contract.kept_rooms import InMemory, KeptRooms, OnThisMachine
 
 from letagents.adapters.rooms.evidence import UnknownProcesses
-from letagents.adapters.rooms.kept_board import KeptBoard
-from letagents.adapters.rooms.kept_paths import KeptPaths
+from letagents.adapters.rooms.kept.board import KeptBoard
+from letagents.adapters.rooms.kept.paths import KeptPaths
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.ports.board import Board
 from letagents.ports.path_claims import PathClaims

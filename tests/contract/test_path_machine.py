@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from tests.contract.test_lease_machine import TASKS, TERM, WORKERS, LeaseMachine
 
-from letagents.adapters.rooms.kept_paths import KeptPaths
+from letagents.adapters.rooms.kept.paths import KeptPaths
 from letagents.domain.leases import LeaseHeld, LeaseMissing
 from letagents.domain.path_claims import Mode, PathsHeld, Query
 from letagents.domain.path_patterns import Pattern

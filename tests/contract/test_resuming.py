@@ -9,13 +9,13 @@ import pytest
 
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.evidence import ToldProcesses
-from letagents.adapters.rooms.kept_board import KeptBoard
+from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain.board import ReviewClaim
 from letagents.domain.errors import LetAgentsError
-from letagents.domain.sessions import Connection
 from letagents.domain.moves import NotYours
+from letagents.domain.sessions import Connection
 from letagents.domain.tasks import Assignee, Patch, Proposal, Status
 from letagents.testing.contracts.room_callers import ADA, BOB, ROOM, arrival, passing_chat
 from letagents.testing.determinism import CountingIds, ManualClock

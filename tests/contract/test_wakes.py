@@ -3,8 +3,9 @@
 import pytest
 from tests.contract.kept_rooms import InMemory, KeptRooms, OnThisMachine
 
-from letagents.adapters.rooms import dues, kept_wakes
-from letagents.adapters.rooms.kept_wakes import KeptWakes
+from letagents.adapters.rooms.kept import doing
+from letagents.adapters.rooms.kept import wakes as kept_wakes
+from letagents.adapters.rooms.kept.wakes import KeptWakes
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.wakes import Wakes
 from letagents.testing.contracts.room_callers import ROOM
@@ -27,7 +28,7 @@ class _Kept(WakesContract):
         )
 
     async def let_time_be(self, rooms: RoomTransport) -> None:
-        await dues.done(self.kept_rooms, ROOM)
+        await doing.done(self.kept_rooms, ROOM)
 
 
 class TestWakesInMemory(InMemory, _Kept):

@@ -5,11 +5,12 @@ import attrs
 import pytest
 from tests.contract.kept_rooms import InMemory, KeptRooms, OnThisMachine
 
-from letagents.adapters.rooms import board_records, kept_wakes
 from letagents.adapters.rooms.book import Book
-from letagents.adapters.rooms.kept_artifacts import KeptArtifacts
-from letagents.adapters.rooms.kept_board import KeptBoard
-from letagents.adapters.rooms.kept_wakes import KeptWakes
+from letagents.adapters.rooms.kept import board_records
+from letagents.adapters.rooms.kept import wakes as kept_wakes
+from letagents.adapters.rooms.kept.artifacts import KeptArtifacts
+from letagents.adapters.rooms.kept.board import KeptBoard
+from letagents.adapters.rooms.kept.wakes import KeptWakes
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain.activation import Decision
 from letagents.domain.messages import After, Latest, Message

@@ -7,7 +7,7 @@ import pytest
 from tests.contract.kept_rooms import InMemory, KeptRooms, OnThisMachine
 
 from letagents.adapters.nudges.none import NoNudges
-from letagents.adapters.rooms.kept_board import KeptBoard
+from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.domain.activation import Decision, Reason
 from letagents.domain.board import Handoff, Release, Target

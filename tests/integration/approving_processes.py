@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.integration.rooms_processes import rooms_at
 
 from letagents.adapters.rooms import ledger
-from letagents.adapters.rooms.kept_board import KeptBoard
+from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.fencing import Fence
 from letagents.domain.intents import Approval

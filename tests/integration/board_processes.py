@@ -19,8 +19,9 @@ import anyio
 import attrs
 
 from letagents.adapters.nudges.none import NoNudges
-from letagents.adapters.rooms import kept_board, ledger
-from letagents.adapters.rooms.kept_board import KeptBoard
+from letagents.adapters.rooms import ledger
+from letagents.adapters.rooms.kept import board as kept_board
+from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.domain import leases

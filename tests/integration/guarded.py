@@ -11,8 +11,8 @@ import attrs
 from letagents.adapters.guard.hooks import GitHooks
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.processes.locks import ProcessLocks
-from letagents.adapters.rooms.kept_board import KeptBoard
-from letagents.adapters.rooms.kept_paths import KeptPaths
+from letagents.adapters.rooms.kept.board import KeptBoard
+from letagents.adapters.rooms.kept.paths import KeptPaths
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.domain.path_claims import PathClaim, Wanted, patterns_of

@@ -16,7 +16,7 @@ import attrs
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.processes.locks import ProcessLocks
 from letagents.adapters.rooms import ledger
-from letagents.adapters.rooms.kept_board import KeptBoard
+from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.domain.sessions import Connection

@@ -10,8 +10,8 @@ import pytest
 from tests.integration import approving_processes
 from tests.integration.rooms_processes import Boundaries, rooms_at
 
-from letagents.adapters.rooms.kept_board import KeptBoard
-from letagents.adapters.rooms.kept_governance import KeptGovernance
+from letagents.adapters.rooms.kept.board import KeptBoard
+from letagents.adapters.rooms.kept.governance import KeptGovernance
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.sql.database import Database
 from letagents.adapters.sql.engine import open_engine

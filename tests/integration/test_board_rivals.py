@@ -11,14 +11,14 @@ import pytest
 from tests.integration.rooms_processes import Boundaries
 
 from letagents.adapters.nudges.none import NoNudges
-from letagents.adapters.rooms.kept_board import TERM, KeptBoard
+from letagents.adapters.rooms.kept.board import TERM, KeptBoard
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.sql.database import Database
 from letagents.adapters.sql.engine import open_engine
 from letagents.domain.board import Handoff, Release, Target
 from letagents.domain.leases import LeaseFenceStale, LeaseHeld
-from letagents.domain.sessions import Connection
 from letagents.domain.moves import NotYours
+from letagents.domain.sessions import Connection
 from letagents.domain.tasks import Patch, Proposal, Status
 from letagents.testing.contracts.room_callers import ADA, BOB, ROOM, arrival
 from letagents.testing.determinism import CountingIds, ManualClock

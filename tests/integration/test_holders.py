@@ -16,7 +16,7 @@ from tests.integration.holding_processes import TERM, Holder, claim, holder, roo
 from tests.integration.test_processes import posix
 
 from letagents.adapters.processes.locks import ProcessLocks
-from letagents.adapters.rooms.kept_board import KeptBoard
+from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.domain.leases import LeaseHeld

@@ -7,12 +7,12 @@ from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.processes.locks import ProcessLocks
 from letagents.adapters.rooms.bells import Nudges
 from letagents.adapters.rooms.evidence import ToldProcesses, UnknownProcesses
-from letagents.adapters.rooms.kept_artifacts import KeptArtifacts
-from letagents.adapters.rooms.kept_governance import KeptGovernance
-from letagents.adapters.rooms.kept_guidelines import KeptGuidelines
-from letagents.adapters.rooms.kept_knowledge import KeptKnowledge
-from letagents.adapters.rooms.kept_reasoning import KeptReasonings
-from letagents.adapters.rooms.kept_wakes import KeptWakes
+from letagents.adapters.rooms.kept.artifacts import KeptArtifacts
+from letagents.adapters.rooms.kept.governance import KeptGovernance
+from letagents.adapters.rooms.kept.guidelines import KeptGuidelines
+from letagents.adapters.rooms.kept.knowledge import KeptKnowledge
+from letagents.adapters.rooms.kept.reasoning import KeptReasonings
+from letagents.adapters.rooms.kept.wakes import KeptWakes
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.adapters.state.json_file import JsonFileState

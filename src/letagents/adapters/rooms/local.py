@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 
-from letagents.adapters.rooms import dues
 from letagents.adapters.rooms.bells import Bell, Bells, Nudges
 from letagents.adapters.rooms.book import Admins, Book, everybody
 from letagents.adapters.rooms.evidence import UnknownProcesses
@@ -120,6 +119,8 @@ class LocalRooms:
         self, room_id: RoomId, window: After, *, timeout: timedelta, viewer: Fence | None = None
     ) -> Page:
         """Return as `read` does, as soon as the window holds a message; empty after `timeout`."""
+        from letagents.adapters.rooms.kept import doing  # a start need not wait for all verbs
+
         loop = asyncio.get_running_loop()
         ends = loop.time() + timeout.total_seconds()
         self._sign(room_id, viewer)
@@ -133,7 +134,7 @@ class LocalRooms:
                 page = await self._page(room_id, window, viewer)
                 if page.messages or loop.time() >= ends:
                     return page
-                due = await dues.done(self, room_id)
+                due = await doing.done(self, room_id)
                 until = ends if due is None else min(ends, loop.time() + due.total_seconds())
                 await self._rest(bell, longest_rest, until, beat)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from sqlalchemy import bindparam, select, union
 
 from letagents.adapters.rooms import hearing, local_rows, local_seats
-from letagents.adapters.rooms.board_records import WORK_LEASES
+from letagents.adapters.rooms.kept.board_records import WORK_LEASES
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.sql.database import Row, Unit
 from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS, THINGS

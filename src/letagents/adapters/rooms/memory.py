@@ -7,9 +7,8 @@ from typing import TypeVar
 
 import attrs
 
-from letagents.adapters.rooms import dues, hearing, resuming
+from letagents.adapters.rooms import hearing, resuming
 from letagents.adapters.rooms.bells import Bells
-from letagents.adapters.rooms.board_records import WORK_LEASES
 from letagents.adapters.rooms.book import (
     SPEAKER,
     Admins,
@@ -17,6 +16,7 @@ from letagents.adapters.rooms.book import (
     everybody,
 )
 from letagents.adapters.rooms.evidence import ToldProcesses
+from letagents.adapters.rooms.kept.board_records import WORK_LEASES
 from letagents.adapters.rooms.memory_book import MemoryBook, Things
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.domain import fencing, messages, rooms, search, sessions
@@ -269,6 +269,8 @@ class MemoryRooms:
         self, room_id: RoomId, window: After, *, timeout: timedelta, viewer: Fence | None = None
     ) -> Page:
         """Return as `read` does, as soon as the window holds a message."""
+        from letagents.adapters.rooms.kept import doing  # a start need not wait for all verbs
+
         loop = asyncio.get_running_loop()
         ends = loop.time() + timeout.total_seconds()
         self._sign(self._at(room_id), viewer)
@@ -278,7 +280,7 @@ class MemoryRooms:
                 left = ends - loop.time()
                 if page.messages or left <= 0:
                     return page
-                due = await dues.done(self, room_id)
+                due = await doing.done(self, room_id)
                 await bell.rest(left if due is None else min(left, due.total_seconds()))
 
     async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:

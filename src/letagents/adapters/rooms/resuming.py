@@ -1,7 +1,8 @@
 """What a worker finds when it arrives again: its own tasks, and those that were left to it."""
 
-from letagents.adapters.rooms import kept_absences, kept_board
 from letagents.adapters.rooms.book import Book
+from letagents.adapters.rooms.kept import absences as kept_absences
+from letagents.adapters.rooms.kept import board as kept_board
 from letagents.domain.sessions import Resumed, Session
 
 

@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import attrs
 
-from letagents.adapters.rooms import board_records, path_records
-from letagents.adapters.rooms.board_sheet import Sheet
 from letagents.adapters.rooms.book import Book, Keeping
-from letagents.adapters.rooms.kept_board import TERM
-from letagents.adapters.rooms.path_records import PATH_CLAIMS, open_claims
+from letagents.adapters.rooms.kept import board_records, path_records
+from letagents.adapters.rooms.kept.board import TERM
+from letagents.adapters.rooms.kept.board_sheet import Sheet
+from letagents.adapters.rooms.kept.path_records import PATH_CLAIMS, open_claims
 from letagents.domain import leases, path_claims
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId

@@ -5,10 +5,10 @@ from datetime import datetime
 
 import attrs
 
-from letagents.adapters.rooms import dues
-from letagents.adapters.rooms.board_records import WORK_LEASES
 from letagents.adapters.rooms.book import Book, Kind, Where
-from letagents.adapters.rooms.kept_notices import AUTO, LIVENESS
+from letagents.adapters.rooms.kept import dues
+from letagents.adapters.rooms.kept.board_records import WORK_LEASES
+from letagents.adapters.rooms.kept.notices import AUTO, LIVENESS
 from letagents.domain import absences
 from letagents.domain.ids import SessionId
 from letagents.domain.leases import Lease, LeaseKind

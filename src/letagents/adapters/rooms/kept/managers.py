@@ -4,9 +4,12 @@ from datetime import timedelta
 
 import attrs
 
-from letagents.adapters.rooms import dues, kept_decisions, kept_intents, kept_notices
 from letagents.adapters.rooms.book import Book
-from letagents.adapters.rooms.kept_intents import MANAGERS
+from letagents.adapters.rooms.kept import decisions as kept_decisions
+from letagents.adapters.rooms.kept import dues
+from letagents.adapters.rooms.kept import intents as kept_intents
+from letagents.adapters.rooms.kept import notices as kept_notices
+from letagents.adapters.rooms.kept.intents import MANAGERS
 from letagents.domain import governance
 from letagents.domain.governance import Failover, Manager, RuntimeSource
 from letagents.domain.sessions import Session

@@ -2,10 +2,12 @@
 
 from collections.abc import Collection, Iterator
 
-from letagents.adapters.rooms import board_records, kept_absences, kept_intents, path_records
-from letagents.adapters.rooms.board_records import LEASES, VERDICTS
-from letagents.adapters.rooms.board_sheet import Sheet
 from letagents.adapters.rooms.book import Book, Where
+from letagents.adapters.rooms.kept import absences as kept_absences
+from letagents.adapters.rooms.kept import board_records, path_records
+from letagents.adapters.rooms.kept import intents as kept_intents
+from letagents.adapters.rooms.kept.board_records import LEASES, VERDICTS
+from letagents.adapters.rooms.kept.board_sheet import Sheet
 from letagents.domain import intents, leases, moves, targets, tasks, verdicts
 from letagents.domain.board import Handoff, LeaseMoved, Release, ReviewAssign, ReviewClaim, Target
 from letagents.domain.events import Decision, EventType

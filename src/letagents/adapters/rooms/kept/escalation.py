@@ -4,10 +4,14 @@ from datetime import timedelta
 
 import attrs
 
-from letagents.adapters.rooms import dues, kept_decisions, kept_intents, kept_managers, kept_notices
 from letagents.adapters.rooms.book import Book, Where
-from letagents.adapters.rooms.kept_decisions import ESCALATION_DUE
-from letagents.adapters.rooms.kept_intents import INTENTS
+from letagents.adapters.rooms.kept import decisions as kept_decisions
+from letagents.adapters.rooms.kept import dues
+from letagents.adapters.rooms.kept import intents as kept_intents
+from letagents.adapters.rooms.kept import managers as kept_managers
+from letagents.adapters.rooms.kept import notices as kept_notices
+from letagents.adapters.rooms.kept.decisions import ESCALATION_DUE
+from letagents.adapters.rooms.kept.intents import INTENTS
 from letagents.domain import approvals, governance
 from letagents.domain.approvals import Intent, IntentStatus
 from letagents.domain.errors import LetAgentsError

@@ -2,10 +2,11 @@
 
 import attrs
 
-from letagents.adapters.rooms import board_records, kept_intents
-from letagents.adapters.rooms.board_records import TASKS, WORK_LEASES
-from letagents.adapters.rooms.board_sheet import Sheet
 from letagents.adapters.rooms.book import Where
+from letagents.adapters.rooms.kept import board_records
+from letagents.adapters.rooms.kept import intents as kept_intents
+from letagents.adapters.rooms.kept.board_records import TASKS, WORK_LEASES
+from letagents.adapters.rooms.kept.board_sheet import Sheet
 from letagents.domain import approvals, intents, leases, moves, tasks
 from letagents.domain.board import Admitted
 from letagents.domain.errors import KeyReused, Malformed, UnknownMessage

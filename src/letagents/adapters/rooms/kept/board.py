@@ -4,10 +4,12 @@ from datetime import timedelta
 
 import attrs
 
-from letagents.adapters.rooms import board_records, dues, kept_leases, kept_tasks
-from letagents.adapters.rooms.board_records import EVENTS, LOCKS, TASKS
-from letagents.adapters.rooms.board_sheet import Sheet
 from letagents.adapters.rooms.book import Book, Keeping, Where
+from letagents.adapters.rooms.kept import board_records, doing
+from letagents.adapters.rooms.kept import leases as kept_leases
+from letagents.adapters.rooms.kept import tasks as kept_tasks
+from letagents.adapters.rooms.kept.board_records import EVENTS, LOCKS, TASKS
+from letagents.adapters.rooms.kept.board_sheet import Sheet
 from letagents.domain import locks, tasks
 from letagents.domain.board import (
     LARGEST_PAGE,
@@ -67,7 +69,7 @@ class KeptBoard:
 
     async def tasks(self, room_id: RoomId, query: Query, viewer: Fence | None = None) -> TaskPage:
         """Return a page of the board. What is due in the room is done first."""
-        await dues.done(self._rooms, room_id)
+        await doing.done(self._rooms, room_id)
 
         def tasks(book: Book) -> TaskPage:
             found = book.find(TASKS, _where(query))

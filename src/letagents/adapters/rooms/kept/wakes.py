@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 
 import attrs
 
-from letagents.adapters.rooms import dues
 from letagents.adapters.rooms.book import Book, Keeping, Kind, Where
+from letagents.adapters.rooms.kept import dues
 from letagents.domain import wake_rules, waking
 from letagents.domain.audience import WAKE
 from letagents.domain.fencing import Fence

@@ -4,11 +4,13 @@ from datetime import timedelta
 
 import attrs
 
-from letagents.adapters.rooms import board_records, dues, kept_notices, kept_tasks
-from letagents.adapters.rooms.board_records import TASKS
-from letagents.adapters.rooms.board_sheet import Sheet
 from letagents.adapters.rooms.book import Book, Where
-from letagents.adapters.rooms.kept_intents import INTENTS
+from letagents.adapters.rooms.kept import board_records, dues
+from letagents.adapters.rooms.kept import notices as kept_notices
+from letagents.adapters.rooms.kept import tasks as kept_tasks
+from letagents.adapters.rooms.kept.board_records import TASKS
+from letagents.adapters.rooms.kept.board_sheet import Sheet
+from letagents.adapters.rooms.kept.intents import INTENTS
 from letagents.domain import approvals, governance
 from letagents.domain.approvals import OPEN_LIMIT, Intent, IntentStatus, Standing, Voided
 from letagents.domain.events import Decision

@@ -2,9 +2,13 @@
 
 import attrs
 
-from letagents.adapters.rooms import dues, kept_decisions, kept_intents, kept_managers, kept_notices
 from letagents.adapters.rooms.book import Book, Keeping, Where
-from letagents.adapters.rooms.kept_intents import INTENTS, MANAGERS, SETTINGS
+from letagents.adapters.rooms.kept import decisions as kept_decisions
+from letagents.adapters.rooms.kept import doing, dues
+from letagents.adapters.rooms.kept import intents as kept_intents
+from letagents.adapters.rooms.kept import managers as kept_managers
+from letagents.adapters.rooms.kept import notices as kept_notices
+from letagents.adapters.rooms.kept.intents import INTENTS, MANAGERS, SETTINGS
 from letagents.domain import approvals, denials, governance, tasks
 from letagents.domain.approvals import OPEN_LIMIT, Intent, IntentStatus, Standing
 from letagents.domain.fencing import Fence
@@ -30,7 +34,7 @@ class KeptGovernance:
 
     async def governed(self, room_id: RoomId, viewer: Fence | None = None) -> Governed:
         """Return how the board is governed. What is due in the room is done first."""
-        await dues.done(self._rooms, room_id)
+        await doing.done(self._rooms, room_id)
 
         def governed(book: Book) -> Governed:
             return Governed(
@@ -140,7 +144,7 @@ class KeptGovernance:
         viewer: Fence | None = None,
     ) -> Intents:
         """Return the intents of that status; what has become of some by time is kept first."""
-        await dues.done(self._rooms, room_id)
+        await doing.done(self._rooms, room_id)
         if await self._rooms.look(room_id, kept_decisions.is_unsettled, viewer):
             await self._rooms.change(room_id, kept_decisions.settled, viewer)
         most = max(1, min(limit, OPEN_LIMIT))

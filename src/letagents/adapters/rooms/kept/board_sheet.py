@@ -8,9 +8,11 @@ from datetime import timedelta
 
 import attrs
 
-from letagents.adapters.rooms import board_records, kept_absences, kept_wakes, path_records
-from letagents.adapters.rooms.board_records import EVENTS, LEASES, LOCKS, TASKS
 from letagents.adapters.rooms.book import SYSTEM, Book
+from letagents.adapters.rooms.kept import absences as kept_absences
+from letagents.adapters.rooms.kept import board_records, path_records
+from letagents.adapters.rooms.kept import wakes as kept_wakes
+from letagents.adapters.rooms.kept.board_records import EVENTS, LEASES, LOCKS, TASKS
 from letagents.domain import leases, locks
 from letagents.domain.audience import OFFER
 from letagents.domain.board import TaskView

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Mapping
 
-from letagents.adapters.rooms import (
-    kept_absences,
-    kept_decisions,
-    kept_escalation,
-    kept_managers,
-    kept_wakes,
-)
 from letagents.adapters.rooms.book import Book
+from letagents.adapters.rooms.kept import absences as kept_absences
+from letagents.adapters.rooms.kept import decisions as kept_decisions
+from letagents.adapters.rooms.kept import escalation as kept_escalation
+from letagents.adapters.rooms.kept import managers as kept_managers
+from letagents.adapters.rooms.kept import wakes as kept_wakes
 
 Doer = Callable[[Book, str], None]
 """Does what is due for the thing of that key."""

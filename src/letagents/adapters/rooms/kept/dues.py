@@ -1,0 +1,48 @@
+"""What a room has to do at a certain time: asked for in one transaction, done in a later one.
+
+Nobody keeps a clock for a room. Who waits in it looks when the next thing is due, and lets the
+room do it; where nobody waits, the next one who waits or asks for the board does. So a thing is
+done soon after its time where somebody is there to learn of it, and once, whoever is first.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+import attrs
+
+from letagents.adapters.rooms.book import Book, Kind, Where
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+@attrs.frozen
+class Due:
+    """Something to do at `at`. `what` names who does it, `key` which thing it is about."""
+
+    what: str
+    key: str
+    at: datetime
+    is_open: bool = True
+
+
+DUES = Kind(
+    name="due",
+    of=Due,
+    key=lambda due: f"{due.what}:{due.key}",
+    number=lambda due: (due.at - _EPOCH) // _MILLISECOND,
+    is_open=lambda due: due.is_open,
+)
+
+_OPEN = Where(is_open=True, limit=1)
+
+
+def ask(book: Book, what: str, key: str, at: datetime) -> None:
+    """Let it be done at `at`; asked for again, the later asking counts."""
+    book.put(DUES, Due(what, key, at))
+
+
+def forget(book: Book, what: str, key: str) -> None:
+    """Let it not be done."""
+    due = book.get(DUES, f"{what}:{key}")
+    if due is not None and due.is_open:
+        book.put(DUES, attrs.evolve(due, is_open=False))
