@@ -33,9 +33,10 @@ format: ## Put the code into its form
 	@.venv/bin/ruff check --fix --quiet .
 	@.venv/bin/ruff format --quiet .
 
-docs: ## Write docs/rules.md anew from the docstrings and the tests
+docs: ## Write docs/rules.md and docs/how-to/tools.md anew from the code and the tests
 	@scripts/venv .venv dev
 	@scripts/rules
+	@scripts/tools
 
 lock: ## Write requirements/*.txt anew (scripts/lock --upgrade takes newer versions)
 	@scripts/lock
