@@ -1,5 +1,6 @@
 """What a call about claimed paths may say, and in which repository somebody works."""
 
+import attrs
 import pytest
 
 from letagents.domain.errors import Malformed
@@ -8,9 +9,12 @@ from letagents.domain.ids import RoomId
 from letagents.domain.path_claims import (
     LARGEST_PAGE,
     MOST_PATTERNS,
+    Mode,
     Query,
     UnknownRepository,
+    Wanted,
     claim_number,
+    meeting,
     patterns_of,
     repository_of,
 )
@@ -31,6 +35,42 @@ def test_a_call_claims_some_patterns_and_each_once() -> None:
 def test_no_pattern_too_many_and_a_wrong_one_are_refused(texts: list[str]) -> None:
     with pytest.raises(Malformed, match="patterns: "):
         patterns_of(texts)
+
+
+@attrs.frozen
+class Seen:
+    """A claim of somebody's."""
+
+    agent_key: str = "ada/1"
+    repository: str = REPOSITORY
+    patterns: tuple[str, ...] = ("docs", "src/**")
+    mode: Mode = Mode.EXCLUSIVE
+
+
+@pytest.mark.rule("K85")
+@pytest.mark.parametrize(
+    ("seen", "mode", "met"),
+    [
+        (Seen(), Mode.EXCLUSIVE, ("src/a", "src/**")),
+        (Seen(), Mode.SHARED, ("src/a", "src/**")),
+        (Seen(mode=Mode.SHARED), Mode.EXCLUSIVE, ("src/a", "src/**")),
+        (Seen(mode=Mode.SHARED), Mode.SHARED, None),
+        (Seen(agent_key="bob/2"), Mode.EXCLUSIVE, None),
+        (Seen(repository="github.com/o/x"), Mode.EXCLUSIVE, None),
+        (Seen(patterns=("docs",)), Mode.EXCLUSIVE, None),
+    ],
+)
+def test_claims_of_two_agents_meet_in_one_repository_unless_both_share(
+    seen: Seen, mode: Mode, met: tuple[str, str] | None
+) -> None:
+    wants = Wanted(
+        task_id="task_1",
+        patterns=patterns_of(["lib", "src/a"]),
+        repository=REPOSITORY,
+        mode=mode,
+    )
+
+    assert meeting(wants, seen, "bob/2") == met
 
 
 @pytest.mark.rule("K89")

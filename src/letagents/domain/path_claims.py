@@ -217,9 +217,9 @@ class Claimed(Protocol):
         ...
 
 
-def meeting(wanted: Wanted, claim: Claimed, by: Session) -> tuple[str, str] | None:
-    """Return a pattern that `by` wants and one of `claim` that are in each other's way (K85)."""
-    if claim.agent_key == by.agent_key or claim.repository != wanted.repository:
+def meeting(wanted: Wanted, claim: Claimed, agent_key: str) -> tuple[str, str] | None:
+    """Return a pattern that an agent wants and one of `claim` that meet and may not (K85)."""
+    if claim.agent_key == agent_key or claim.repository != wanted.repository:
         return None
     if wanted.mode is claim.mode is Mode.SHARED:
         return None

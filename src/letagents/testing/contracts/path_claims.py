@@ -109,6 +109,16 @@ class PathClaimsContract(RoomCallers):
         assert await self.open(paths) == [granted.claim]
 
     @pytest.mark.rule("K84")
+    async def test_a_claim_has_the_epoch_of_the_hold_that_it_is_made_under(
+        self, paths: PathClaims, board: Board, ada: Connection, hers: str
+    ) -> None:
+        await board.lease_action(ROOM, hers, Release(), ada.fence)
+        await board.change(ROOM, hers, Patch(status=Status.ASSIGNED), ada.fence)
+        granted = await paths.claim(ROOM, wanted(hers, "src", epoch=2), ada.fence)
+
+        assert granted.claim.lease.epoch == 2
+
+    @pytest.mark.rule("K84")
     async def test_nobody_claims_for_a_task_that_it_does_not_hold(
         self, paths: PathClaims, board: Board, ada: Connection, bob: Connection, hers: str
     ) -> None:

@@ -85,7 +85,7 @@ def _in_the_way(sheet: Sheet, wanted: Wanted, by: Session) -> list[PathClaim]:
     """
     lapsed = []
     for seen in path_records.glances(sheet.book, wanted.repository):
-        if (met := path_claims.meeting(wanted, seen, by)) is None:
+        if (met := path_claims.meeting(wanted, seen, by.agent_key)) is None:
             continue
         claim = path_records.whole(sheet.book, seen)
         if _is_held(sheet.book, claim, sheet.term):
