@@ -358,6 +358,19 @@ async def test_what_the_remote_has_or_a_merge_brought_is_not_pushed_again(
     pushed.git("push", "--quiet", "shared", ":new")
 
 
+async def test_whatever_somebody_calls_what_it_pushes_is_checked(
+    workers: Workers, pushed: Tree
+) -> None:
+    pushed.git("commit", "--quiet", "--allow-empty", "--message", "two words")
+    pushed.carry("src/app.py")
+    await workers.at_work(1, "src/")
+    allowed = pushed.run("push", "--quiet", "shared", "HEAD^{/two words}:refs/heads/other")
+    refused = pushed.run("push", "--quiet", "shared", "HEAD^{}:refs/heads/other")
+
+    assert (allowed.returncode, allowed.stderr) == (0, "")
+    assert "src/app.py: " in refused.stderr
+
+
 async def test_a_merge_that_changes_a_claimed_file_itself_is_not_pushed(
     workers: Workers, pushed: Tree
 ) -> None:

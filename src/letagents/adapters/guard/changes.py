@@ -68,7 +68,7 @@ def of_push(remote: str, refs: Iterable[str]) -> set[str]:
     """
     tips, known = [], []
     for line in refs:
-        _, here, _, there = line.split()
+        _, here, _, there = line.rsplit(" ", 3)  # the first is as somebody wrote it, with blanks
         if not _is_nothing(here):
             tips.append(here)
         if not _is_nothing(there):

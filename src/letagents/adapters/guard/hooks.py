@@ -50,7 +50,8 @@ if [ ! -x "$python" ]; then
   echo "letagents guard: $python is gone; nothing was checked" >&2
   exit 0
 fi
-@GIVEN@"$python" -E -P -m letagents.entrypoints.cli.guarding @NAME@ "$@"
+check='from letagents.entrypoints.cli.guarding import main; raise SystemExit(main())'
+@GIVEN@"$python" -E -P -c "$check" @NAME@ "$@"
 case $? in
   0) exit 0 ;;
   @REFUSED@) exit 1 ;;

@@ -22,9 +22,9 @@ REFUSED = 9
 """The hook's exit code where it refuses; one of a failure of Python's own is another."""
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run one hook with the words that git passes to it; return its exit code."""
-    hook, *words = argv
+def main() -> int:
+    """Run one hook with the words that git passed to it; return its exit code."""
+    hook, *words = sys.argv[1:]
     return REFUSED if is_refused(hook, words) else 0
 
 
@@ -94,7 +94,3 @@ def _rooms_file() -> str:
     if "://" in place:
         raise LookupError("the rooms are in a database that it does not know")
     return place
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
