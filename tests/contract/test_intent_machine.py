@@ -36,7 +36,7 @@ from letagents.domain.intents import (
     create_payload,
 )
 from letagents.domain.sessions import Connection
-from letagents.domain.tasks import Patch, Proposal, Status
+from letagents.domain.tasks import InvalidTransition, Patch, Proposal, Status
 from letagents.ports.rooms import RoomTransport
 from letagents.testing.contracts.room_callers import ROOM, arrival, secret
 from letagents.testing.determinism import CountingIds, ManualClock
@@ -202,6 +202,10 @@ class IntentMachine(RoomMachine):
             return multiple()  # type: ignore[return-value]  # this is how Hypothesis adds nothing
         self.settle()
         fence, governing = self.workers[worker].fence, self.governing[side]
+        if task_id is not None and self.jobs[task_id].status is Status.CANCELLED:
+            with pytest.raises(InvalidTransition):
+                self.run(governing.propose(ROOM, action, payload, fence=fence))  # type: ignore[arg-type]  # made above
+            return multiple()  # type: ignore[return-value]  # this is how Hypothesis adds nothing
         proposed = self.run(governing.propose(ROOM, action, payload, fence=fence))  # type: ignore[arg-type]  # made above
         intent = proposed.intent
         found = self.known.get(intent.intent_id)

@@ -270,7 +270,7 @@ def test_each_refusal_has_a_code_of_its_own_and_names_a_call() -> None:
         "board_intent_payload_mismatch", "board_intent_token_invalid",
         "board_intent_worker_mismatch", "board_intent_worker_unverified",
         "board_intent_task_changed", "board_intent_manager_changed", "board_manager_mode_off",
-        "board_manager_required", "board_intents_full",
+        "board_manager_required", "board_intents_full", "board_intent_not_possible",
     }  # fmt: skip
     asked = spending.required(Action.TASK_CREATE, create_payload("Tabs"), None)
     assert "register_task_create_intent(title='Tabs')" in asked.remedy

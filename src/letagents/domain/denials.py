@@ -72,6 +72,19 @@ class IntentTaskChanged(LetAgentsError):
     code = "board_intent_task_changed"
 
 
+class IntentNotPossible(LetAgentsError):
+    """What is asked for cannot be done as its task stands, so an approval would be of no use."""
+
+    code = "board_intent_not_possible"
+    retry = Retry.LATER
+
+    def __init__(self, intent_id: str, why: str) -> None:
+        super().__init__(
+            f"{intent_id} could not be used as its task stands: {why}",
+            remedy=f"Approve it once it can follow, or deny_board_intent(intent_id={intent_id!r}).",
+        )
+
+
 class IntentManagerChanged(LetAgentsError):
     """How the board is managed was changed since."""
 

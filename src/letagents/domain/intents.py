@@ -63,6 +63,16 @@ _STATUSES: Mapping[Action, tuple[str, ...]] = {
     Action.TASK_UPDATE: tuple(status.value for status in Status),
 }
 """Which statuses each action can ask for."""
+_OWN = {
+    status: action
+    for action in (Action.TASK_CLAIM, Action.TASK_CLOSE, Action.TASK_OVERRIDE)
+    for status in _STATUSES[action]
+}
+
+
+def action_of(status: str | None) -> Action:
+    """Return the action that a change of a task to that status is."""
+    return _OWN.get(status or "", Action.TASK_UPDATE)
 
 
 def create_payload(

@@ -172,6 +172,19 @@ def check_claim(task: Task, by: Session, *, assignee_is_there: bool) -> None:
     return None
 
 
+def check_under_way(task: Task) -> None:
+    """Refuse to hand over what nobody works on.
+
+    Raises:
+        WrongStatus: nobody does.
+    """
+    if task.status not in WORKING:
+        raise WrongStatus(
+            f"{task.task_id} is {task.status.value}; only work under way is handed over.",
+            remedy=f"Call release_task_lease(task_id={task.task_id!r}) instead.",
+        )
+
+
 def check_review(task: Task, by: Session, work_key: str | None) -> None:
     """Refuse a review by who works on the task, under a lease of the agent `work_key` (T9).
 

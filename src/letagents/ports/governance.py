@@ -133,6 +133,7 @@ class Governance(Protocol):
         Raises:
             Malformed: the payload has not the form of its kind.
             UnknownTask: it is about none.
+            InvalidTransition, WrongStatus: it does not follow where the task stands (P21).
             TooManyIntents: too many are open.
         """
         ...
@@ -174,6 +175,7 @@ class Governance(Protocol):
         Raises:
             NotTheManager, AdminRequired: it is not the caller's to decide.
             IntentNotFound: there is none of that id to approve.
+            IntentNotPossible: it does not follow where its task stands any more.
             LetAgentsError: the task cannot be created, for the reason that the board gives.
         """
         ...

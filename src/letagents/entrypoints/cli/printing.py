@@ -113,6 +113,8 @@ def complain(error: LetAgentsError) -> None:
 
 _REMEDIES = {
     "board_intent_not_found": "Run `letagents intents ROOM` to see those that wait for you.",
+    "board_intent_not_possible": "Approve it once its task stands where it can follow, or "
+    "`letagents deny ROOM INTENT`.",
     "already_answered": "Run `letagents send ROOM TEXT` to say more.",
     "unknown_record": "Run `letagents requests ROOM --all` or `letagents memory ROOM --all`.",
     "unknown_message": "Run `letagents tail ROOM` to see the ids of its messages.",

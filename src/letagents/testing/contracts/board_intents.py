@@ -5,6 +5,7 @@ import pytest
 from letagents.domain.approvals import OPEN_LIMIT_EACH, IntentStatus
 from letagents.domain.denials import (
     IntentNotFound,
+    IntentNotPossible,
     IntentRequired,
     NotTheManager,
     TooManyIntents,
@@ -17,7 +18,7 @@ from letagents.domain.intents import (
     create_payload,
 )
 from letagents.domain.sessions import Connection
-from letagents.domain.tasks import DuplicateWork, Status, UnknownTask
+from letagents.domain.tasks import DuplicateWork, InvalidTransition, Patch, Status, UnknownTask
 from letagents.ports.board import Board
 from letagents.ports.governance import Governance
 from letagents.ports.rooms import RoomTransport
@@ -98,6 +99,31 @@ class BoardIntentsContract(EverythingIsAsked):
         with pytest.raises(UnknownMessage):
             await governance.propose(ROOM, Action.TASK_CREATE, nowhere, fence=ada.fence)
         assert (await governance.intents(ROOM)).intents == ()
+
+    @pytest.mark.rule("P21")
+    async def test_what_an_approval_could_not_let_through_is_neither_asked_for_nor_approved(
+        self, governance: Governance, board: Board, ada: Connection
+    ) -> None:
+        await governance.set_mode(ROOM, ManagerMode.OFF)
+        proposed = await self.new_task(board, ada, "Oil the gate")
+        task = await self.a_task(board)
+        await self.claim(board, ada, task)
+        await governance.set_mode(ROOM, ManagerMode.INTENT_REQUIRED)
+        with pytest.raises(InvalidTransition, match="proposed -> assigned"):
+            await self.asks_to_claim(governance, ada, proposed)
+        await board.change(ROOM, task.task_id, Patch(status=Status.IN_PROGRESS), ada.fence)
+        payload = change_payload(task.task_id, status="blocked")
+        asked = await governance.propose(ROOM, Action.TASK_UPDATE, payload, fence=ada.fence)
+        await board.change(ROOM, task.task_id, Patch(status=Status.IN_REVIEW), ada.fence)
+        await board.change(ROOM, task.task_id, Patch(status=Status.IN_PROGRESS), ada.fence)
+        closing = change_payload(task.task_id, status="done")
+        done = await governance.propose(ROOM, Action.TASK_CLOSE, closing, fence=ada.fence)
+        await board.change(ROOM, task.task_id, Patch(status=Status.BLOCKED), ada.fence)
+
+        with pytest.raises(IntentNotPossible, match="blocked -> done"):
+            await governance.approve(ROOM, done.intent.intent_id)
+        assert await self.status_of(governance, done.intent) is IntentStatus.PENDING
+        assert await self.status_of(governance, asked.intent) is IntentStatus.SUPERSEDED
 
     async def test_nobody_can_ask_without_end(
         self, governance: Governance, ada: Connection

@@ -11,7 +11,7 @@ from letagents.adapters.rooms.kept import tasks as kept_tasks
 from letagents.adapters.rooms.kept.board_records import TASKS
 from letagents.adapters.rooms.kept.board_sheet import Sheet
 from letagents.adapters.rooms.kept.intents import INTENTS
-from letagents.domain import approvals, governance
+from letagents.domain import approvals, governance, prospects
 from letagents.domain.approvals import OPEN_LIMIT, Intent, IntentStatus, Standing, Voided
 from letagents.domain.events import Decision
 from letagents.domain.ids import MessageId
@@ -36,6 +36,11 @@ def task_standing(book: Book, task_id: str | None) -> Standing | None:
     """Return how that task stands; None if there is none."""
     task = book.get(TASKS, task_id) if task_id else None
     return board_records.standing(task) if task else None
+
+
+def _about(book: Book, payload: Payload) -> Task | None:
+    """Return the task that is to be changed; None if one is to be created."""
+    return book.get(TASKS, payload.get("task_id") or "")
 
 
 def as_it_stands(book: Book, intent: Intent) -> Intent:
@@ -96,6 +101,8 @@ def proposed(
     approvals.check_room_for_more(all_open, len(own))
     if action is Action.TASK_CREATE:
         kept_tasks.check_admission(_sheet(book), _proposal(payload))
+    elif (task := _about(book, payload)) is not None:
+        prospects.check_follows(payload, task)
     intent = approvals.propose(
         book.next_number(INTENTS), action, payload, by=by, standing=standing, now=book.now
     )
@@ -107,6 +114,7 @@ def proposed(
 def approved(book: Book, intent: Intent, *, reason: str | None) -> Decided:
     """Keep a pending intent as approved; return it with what came of that."""
     creates = intent.action is Action.TASK_CREATE
+    prospects.check_to_approve(intent, _about(book, intent.payload))
     task = created(book, intent) if creates else None
     token = None if creates else ApprovalToken(book.ids.token().value)
     after = approvals.approve(

@@ -9,7 +9,7 @@ from letagents.adapters.rooms.kept import intents as kept_intents
 from letagents.adapters.rooms.kept import managers as kept_managers
 from letagents.adapters.rooms.kept import notices as kept_notices
 from letagents.adapters.rooms.kept.intents import INTENTS, MANAGERS, SETTINGS
-from letagents.domain import approvals, denials, governance, tasks
+from letagents.domain import approvals, denials, governance, prospects, tasks
 from letagents.domain.approvals import OPEN_LIMIT, Intent, IntentStatus, Standing
 from letagents.domain.fencing import Fence
 from letagents.domain.governance import (
@@ -124,6 +124,7 @@ class KeptGovernance:
             given = checked_payload(action, payload)
             standing = _checked_standing(book, given.get("task_id"))
             by = _worker(book)
+            prospects.check_form(action, given, by)
             own = kept_decisions.open_of(book, by)
             found = approvals.repeated(own, action, given, by)
             intent = found or kept_decisions.proposed(book, action, given, by, standing, own)

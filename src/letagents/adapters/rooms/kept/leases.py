@@ -13,7 +13,6 @@ from letagents.domain.board import Handoff, LeaseMoved, Release, ReviewAssign, R
 from letagents.domain.events import Decision, EventType
 from letagents.domain.intents import Action, Approval
 from letagents.domain.leases import Lease, LeaseKind
-from letagents.domain.moves import WrongStatus
 from letagents.domain.sessions import Session
 from letagents.domain.tasks import AdminRequired, Assignee, Task
 from letagents.domain.verdicts import Record, ReviewLeaseRequired, Verdict
@@ -28,7 +27,7 @@ def lease_action(
     is_holder = worker is not None and worker.session_id == lease.session_id
     if isinstance(action, Handoff):
         return _handed(sheet, task, lease, action, approval, is_holder=is_holder)
-    _check_admin(sheet, is_holder, "lets another's lease go")
+    _check_may_end(sheet, lease, worker, "lets another's lease go")
     after = tasks.given_back(task, now=sheet.book.now)
     over = sheet.let_go(lease, action.reason)
     sheet.note(after, EventType.RELEASED, before=task.status, lease=over, reason=action.reason)
@@ -47,12 +46,14 @@ def _referred(sheet: Sheet, kind: LeaseKind, task: Task, action: Release | Hando
     return lease
 
 
-def _check_admin(sheet: Sheet, is_holder: bool, what: str) -> None:
+def _check_may_end(sheet: Sheet, lease: Lease, worker: Session | None, what: str) -> None:
+    is_holder = worker is not None and worker.session_id == lease.session_id
     if not is_holder and not sheet.book.is_admin:
         raise AdminRequired(
             f"Only the holder or an admin of the room {what}.",
             remedy="Ask the holder, or the person in charge.",
         )
+    leases.check_may_end(lease, worker, is_held=sheet.is_held(lease))
 
 
 def _handed(
@@ -65,14 +66,11 @@ def _handed(
     is_holder: bool,
 ) -> LeaseMoved:
     book = sheet.book
-    if task.status not in tasks.WORKING:
-        raise WrongStatus(
-            f"{task.task_id} is {task.status.value}; only work under way is handed over.",
-            remedy=f"Call release_task_lease(task_id={task.task_id!r}) instead.",
-        )
+    moves.check_under_way(task)
     sheet.check_locks(task)
     to = _target(book, action.target)
-    _spend(sheet, task, action, approval, always=not (is_holder or book.is_admin))
+    by_right = is_holder or (book.is_admin and not sheet.is_held(lease))
+    _spend(sheet, task, action, approval, always=not by_right)
     over = sheet.let_go(lease, action.reason, is_handed_on=True)
     number = book.next_number(LEASES[lease.kind])
     new = leases.handed(lease, to, number=number, now=book.now, tick=book.tick)
@@ -140,9 +138,7 @@ def _claimed(sheet: Sheet, task_id: str, by: Session, reason: str | None) -> Lea
 
 def _released(sheet: Sheet, task: Task, action: Release) -> LeaseMoved:
     lease = _referred(sheet, LeaseKind.REVIEW, task, action)
-    worker = sheet.worker()
-    is_holder = worker is not None and worker.session_id == lease.session_id
-    _check_admin(sheet, is_holder, "lets another's review go")
+    _check_may_end(sheet, lease, sheet.worker(), "lets another's review go")
     over = sheet.let_go(lease, action.reason)
     sheet.note(task, EventType.REVIEW_RELEASED, lease=over, reason=action.reason)
     return LeaseMoved(view=sheet.view(task), ended=over)

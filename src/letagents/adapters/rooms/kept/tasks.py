@@ -18,14 +18,6 @@ from letagents.domain.sessions import Session
 from letagents.domain.tasks import Assignee, Patch, Proposal, Status, Task
 from letagents.domain.ticks import elapsed
 
-_ACTIONS = {
-    Status.ASSIGNED: Action.TASK_CLAIM,
-    Status.MERGED: Action.TASK_CLOSE,
-    Status.DONE: Action.TASK_CLOSE,
-    Status.CANCELLED: Action.TASK_CLOSE,
-    Status.ACCEPTED: Action.TASK_OVERRIDE,
-}
-"""For which moves an agent may need an approval."""
 _EVENTS = {
     Status.ASSIGNED: EventType.CLAIMED,
     Status.IN_REVIEW: EventType.COMPLETED,
@@ -149,6 +141,8 @@ def change(
     if moves.need(task, patch) is Need.CLAIM:
         return _claimed(sheet, task, patch, worker, approval)
     lease = _admitted(sheet, task, patch, worker, epoch)
+    if patch.status not in (None, *tasks.WORKING) and approval in (None, Approval()):
+        _check_may_close(sheet, task, worker)
     _spend(sheet, task, patch, worker, approval)
     if patch.status is not None:
         tasks.check_move(task, patch.status)
@@ -156,6 +150,17 @@ def change(
         sheet.renew(lease)
     return _kept(sheet, task, _with_key(tasks.changed(task, patch, now=sheet.book.now), worker),
                  patch, lease)  # fmt: skip
+
+
+def _check_may_close(sheet: Sheet, task: Task, worker: Session) -> None:
+    """Refuse to end what others are at. Raises LeaseHeld."""
+    work = sheet.active(LeaseKind.WORK, task)
+    if work is not None and work.session_id == worker.session_id:
+        return
+    in_review = task.status is Status.IN_REVIEW
+    lease = sheet.active(LeaseKind.REVIEW, task) if in_review else work
+    if lease is not None:
+        leases.check_may_end(lease, worker, is_held=sheet.is_held(lease))
 
 
 def _key(lease: Lease | None) -> str | None:
@@ -189,8 +194,8 @@ def _admitted(
 def _spend(
     sheet: Sheet, task: Task, patch: Patch, worker: Session, approval: Approval | None
 ) -> None:
-    action = _ACTIONS.get(patch.status) if patch.status else None
-    if action is None and approval is None:
+    action = intents.action_of(patch.status.value if patch.status else None)
+    if action is Action.TASK_UPDATE and approval is None:
         return
     claims = patch.status is Status.ASSIGNED
     payload = intents.change_payload(
@@ -201,7 +206,7 @@ def _spend(
         pr_url=patch.pr_url or None,
     )
     standing: approvals.Standing = board_records.standing(task)
-    kept_intents.spend(sheet.book, action or Action.TASK_UPDATE, payload, approval, task=standing)
+    kept_intents.spend(sheet.book, action, payload, approval, task=standing)
 
 
 def _claimed(
