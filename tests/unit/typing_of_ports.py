@@ -2,6 +2,7 @@
 
 from letagents.adapters.forges import WebForges
 from letagents.adapters.git import GitCheckouts, GitSurroundings
+from letagents.adapters.guard.hooks import GitHooks
 from letagents.adapters.nudges.datagram import DatagramNudges
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.processes.locks import ProcessLocks
@@ -11,6 +12,7 @@ from letagents.adapters.rooms.kept.artifacts import KeptArtifacts
 from letagents.adapters.rooms.kept.governance import KeptGovernance
 from letagents.adapters.rooms.kept.guidelines import KeptGuidelines
 from letagents.adapters.rooms.kept.knowledge import KeptKnowledge
+from letagents.adapters.rooms.kept.paths import KeptPaths
 from letagents.adapters.rooms.kept.reasoning import KeptReasonings
 from letagents.adapters.rooms.kept.wakes import KeptWakes
 from letagents.adapters.rooms.local import LocalRooms
@@ -23,9 +25,11 @@ from letagents.ports.artifacts import Artifacts
 from letagents.ports.clock import Clock
 from letagents.ports.forges import Forges
 from letagents.ports.governance import Governance
+from letagents.ports.guard import Hooks
 from letagents.ports.guidelines import GuidelinesOf
 from letagents.ports.ids import Ids
 from letagents.ports.knowledge import Knowledge
+from letagents.ports.path_claims import PathClaims
 from letagents.ports.processes import Processes
 from letagents.ports.reasoning import Reasonings
 from letagents.ports.rooms import RoomTransport
@@ -87,3 +91,11 @@ def what_rooms_remember(
     wakes: KeptWakes,
 ) -> tuple[Knowledge, GuidelinesOf, Artifacts, Reasonings, Wakes]:
     return knowledge, guidelines, artifacts, reasonings, wakes
+
+
+def the_path_claims(kept: KeptPaths) -> tuple[PathClaims, ...]:
+    return (kept,)
+
+
+def the_hooks(git: GitHooks) -> tuple[Hooks, ...]:
+    return (git,)
