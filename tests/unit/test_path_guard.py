@@ -61,6 +61,26 @@ def test_a_path_is_in_the_claims_that_mean_it() -> None:
     assert found == {"src/a/b.py": [HERS], "docs/x.md": [HERS], "lib/b.py": [HIS]}
 
 
+WORDS = ["a", "b", "a/b", "a/*", "*/a", "a*", "a*/b", "**/a", "b/**/a", "b/?", "[ab]/a", "**"]
+
+
+@settings(deadline=None)
+@given(
+    several=st.lists(st.lists(st.sampled_from(WORDS), max_size=4), max_size=4),
+    found=st.lists(st.sampled_from(["a", "b", "a/b", "b/a", "ab/b", "b/b/a", "a/a"]), max_size=5),
+)
+def test_the_claims_of_many_paths_are_those_of_each(
+    several: list[list[str]], found: list[str]
+) -> None:
+    claims = [held(number, ADA, *patterns) for number, patterns in enumerate(several)]
+    meant = matching(found, claims)
+
+    for path in found:
+        expected = {one for one in claims if any(Pattern(p).matches(path) for p in one.patterns)}
+        assert set(meant.get(path, ())) == expected
+    assert [] not in meant.values()
+
+
 @pytest.mark.rule("K95")
 def test_a_change_is_stopped_by_who_claims_its_paths() -> None:
     found = stops(["src/a", "free", "lib/b.py"], [HERS, HIS], [Author(BOB)], everybody)

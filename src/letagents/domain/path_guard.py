@@ -12,7 +12,6 @@ K97  Whose task went on to another, who holds it now, and who has taken none sin
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -79,29 +78,35 @@ def _in_the_way(
 def matching(paths: Iterable[str], claims: Iterable[Held]) -> dict[str, list[Held]]:
     """Return the claims that each path is in; a path that is in none is left out."""
     literals, globs = _sorted(claims)
-    found: dict[str, list[Held]] = defaultdict(list)
+    found: dict[str, list[Held]] = {}
     for path in paths:
         plain = path_regexes.normal(path)
-        for above in _above(plain):
-            found[path] += literals.get(above, ())
-        for begins, pattern, claim in globs:
-            if plain.startswith(begins) and _compiled(pattern).match(plain):
-                found[path].append(claim)
-    return {path: claims for path, claims in found.items() if claims}
+        first = plain.partition("/")[0]
+        in_the_way = [claim for above in _above(plain) for claim in literals.get(above, ())]
+        in_the_way += [
+            claim
+            for begins, pattern, claim in (*globs.get(first, ()), *globs.get("", ()))
+            if plain.startswith(begins) and _compiled(pattern).match(plain)
+        ]
+        if in_the_way:
+            found[path] = in_the_way
+    return found
 
 
 def _sorted(
     claims: Iterable[Held],
-) -> tuple[dict[str, list[Held]], list[tuple[str, str, Held]]]:
-    literals: dict[str, list[Held]] = defaultdict(list)
-    globs = []
+) -> tuple[dict[str, list[Held]], dict[str, list[tuple[str, str, Held]]]]:
+    """Return claims by the paths that they name, and the others by their first folder, if any."""
+    literals: dict[str, list[Held]] = {}
+    globs: dict[str, list[tuple[str, str, Held]]] = {}
     for claim in claims:
         for pattern in claim.patterns:
             begins = path_regexes.literal(pattern)
             if begins == pattern:
-                literals[pattern].append(claim)
+                literals.setdefault(pattern, []).append(claim)
             else:
-                globs.append((begins, pattern, claim))
+                first, slash, _ = begins.partition("/")
+                globs.setdefault(first if slash else "", []).append((begins, pattern, claim))
     return literals, globs
 
 
