@@ -173,6 +173,8 @@ def test_arguments_that_are_no_object_are_refused(arguments: object) -> None:
         ({"limit": "3"}, "limit: the string '3' was passed, not an integer"),
         ({"limit": True}, "limit: the boolean true was passed, not an integer"),
         ({"limit": 3.5}, "limit: 3.5 is not a whole number"),
+        ({"limit": 1e308}, "limit: 1e+308 is larger than an integer can be"),
+        ({"limit": 2**53}, "limit: 9007199254740992 is larger than an integer can be"),
         ({"limit": float("inf")}, "limit: inf is not a whole number"),
         ({"limit": -1}, "limit: -1 is below 0"),
         ({"limit": 501}, "limit: 501 is above 500"),

@@ -1,7 +1,7 @@
 """The reading of a call's arguments, as the table of its parameters has them.
 
 The reading is a little stricter than the schema (no blanks, no control characters, nothing that
-UTF-8 cannot hold, no NaN) and kinder in one thing: null stands for an optional value left out.
+UTF-8 cannot hold, no NaN, no integer that JSON's readers could take for another) and kinder in one thing: null stands for an optional value left out.
 What is wrong inside a list or an object is named by its place: `artifacts[2].url`.
 """
 
@@ -20,6 +20,9 @@ LONGEST_NAME = 64
 """An unknown field whose name is longer is not compared with the known ones."""
 LONGEST_TEXT = 100_000
 """Characters of any text, where its parameter leaves the bound to the rules behind it."""
+
+LARGEST_INTEGER = 2**53 - 1
+"""Beyond it a double is not one integer but several. (Source: RFC 8259, 6.)"""
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -131,6 +134,8 @@ def _integer(parameter: Parameter, value: object) -> int:
         raise wrong_type(parameter, value)
     if isinstance(value, float) and not value.is_integer():
         raise refused(parameter, f"{shown(parameter, value)} is not a whole number")
+    if abs(value) > LARGEST_INTEGER:
+        raise refused(parameter, f"{shown(parameter, value)} is larger than an integer can be")
     _refuse_beyond(parameter, value)
     return int(value)
 
