@@ -188,8 +188,10 @@ def wrong_texts(parameter: Parameter) -> Iterator[tuple[str, object]]:
     yield "ten-megabytes", MEGABYTES
 
 
-def wrong_numbers(_parameter: Parameter) -> Iterator[tuple[str, object]]:
+def wrong_numbers(parameter: Parameter) -> Iterator[tuple[str, object]]:
     yield from (("negative", -1), ("large-negative", -(10**30)))
+    if parameter.kind == "integer":
+        yield from (("huge", 1e308), ("beyond-doubles", 2**53), ("without-end", 10**400))
 
 
 def wrong_ids(parameter: Parameter) -> Iterator[tuple[str, object]]:
@@ -219,6 +221,9 @@ def bad_values(tool: Tool[Visit], parameter: Parameter) -> Iterator[tuple[str, o
         yield "no-choice", "hovercraft"
     if parameter.name in IDS:
         yield from wrong_ids(parameter)
+    is_cursor = parameter.name in ("after", "cursor") and tool.name != "get_room_events"
+    if is_cursor or parameter.secret and parameter.name != "registration_key":
+        yield "nobodys", "hovercraft"
     if parameter.name in ("display_name", "name") and tool.name != "join_room":
         yield "a-bar", "Ada | Codex"
     if parameter.required:

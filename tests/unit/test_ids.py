@@ -27,6 +27,8 @@ def test_a_name_of_the_wrong_form_is_refused_with_what_was_expected(
     with pytest.raises(Malformed) as refused:
         kind(value)
 
+    assert kind.called in refused.value.happened
+    assert kind.__name__ not in str(refused.value)
     assert kind.expected in refused.value.remedy
     assert not kind.fits(value)
 

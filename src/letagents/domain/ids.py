@@ -27,6 +27,7 @@ def quoted(value: object) -> str:
 class _Name:
     value: str = attrs.field()
     shape: ClassVar[re.Pattern[str]]
+    called: ClassVar[str]
     expected: ClassVar[str]
     is_secret: ClassVar[bool] = False
 
@@ -34,9 +35,7 @@ class _Name:
     def _check(self, _field: object, value: object) -> None:
         if not isinstance(value, str) or not self.shape.fullmatch(value):
             shown = "What was passed" if self.is_secret else quoted(value)
-            raise Malformed(
-                f"{shown} is not a {type(self).__name__}.", remedy=f"Pass {self.expected}."
-            )
+            raise Malformed(f"{shown} is not {self.called}.", remedy=f"Pass {self.expected}.")
 
     def __str__(self) -> str:
         return self.value
@@ -52,6 +51,7 @@ class WorkerId(_Name):
     """A chat's lasting handle. It names a worker; it proves nothing."""
 
     shape = re.compile(r"worker_[0-9a-f]{32}")
+    called = "a worker_id"
     expected = "the worker_id that register_agent_session returned"
 
 
@@ -60,6 +60,7 @@ class RoomId(_Name):
     """A room's canonical name: an invite code, a repository, or any text of 1 to 200 characters."""
 
     shape = re.compile(r"(?!\s)[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,200}(?<!\s)")
+    called = "the id of a room"
     expected = "a room's id: 1 to 200 characters, no control characters, no blanks at its ends"
 
 
@@ -68,6 +69,7 @@ class SessionId(_Name):
     """A worker's place in one room."""
 
     shape = re.compile(r"[A-Za-z0-9_.:-]{1,240}")
+    called = "the id of a session"
     expected = "the agent_session_id that register_agent_session returned"
 
 
@@ -76,6 +78,7 @@ class ClientKey(_Name):
     """An idempotency key for one message: the same key again answers with the same message."""
 
     shape = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,200}")
+    called = "a client_message_id"
     expected = "a client_message_id of 1 to 200 characters"
 
 
@@ -95,6 +98,7 @@ class Token(_Secret):
     """A connection's secret. It never prints itself."""
 
     shape = re.compile(r"[A-Za-z0-9_-]{43}|local_[0-9a-f-]{36}")
+    called = "a connection token"
     expected = "a connection token"
 
 
@@ -103,6 +107,7 @@ class RegistrationKey(_Secret):
     """The random key with which a chat finds its worker again. Whoever knows it is that chat."""
 
     shape = re.compile(r"(?=.*\S)[^\x00\ud800-\udfff]{1,200}", re.DOTALL)
+    called = "a registration_key"
     expected = "a random registration_key of 1 to 200 characters, made once for this chat"
 
 

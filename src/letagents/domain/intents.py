@@ -34,6 +34,7 @@ class Action(enum.Enum):
 class ApprovalToken(Token):
     """The secret of one approval."""
 
+    called = "an approval_token"
     expected = "the approval_token that approve_board_intent returned"
 
 

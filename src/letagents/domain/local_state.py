@@ -42,6 +42,7 @@ class ForeignToken(Token):
     """A secret in a form that is not ours, as another program stored it."""
 
     shape = re.compile(r"[^\ud800-\udfff]*")
+    called = "a stored secret"
     expected = "a stored secret"
 
 

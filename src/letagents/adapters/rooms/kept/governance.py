@@ -153,7 +153,7 @@ class KeptGovernance:
         def listed(book: Book) -> Intents:
             where = Where(
                 state=status.value if status else None,
-                after=_known(book, after, "after").number if after else None,
+                after=_known(book, after, "cursor").number if after else None,
                 limit=most + 1,
             )
             found = book.find(INTENTS, where)

@@ -67,7 +67,7 @@ def room_of(value: object, field: str = "room_id") -> RoomId | None:
 
 def named_room(text: str, field: str) -> RoomId:
     """Return the room that `text` names."""
-    return _named(field, rooms.canonical, text)
+    return named(field, rooms.canonical, text)
 
 
 @contextmanager
@@ -86,10 +86,11 @@ def message_of(value: object, field: str) -> MessageId | None:
 
 def key_of(value: object) -> ClientKey | None:
     """Return the idempotency key of a call."""
-    return None if value is None else _named("client_message_id", ClientKey, str(value))
+    return None if value is None else named("client_message_id", ClientKey, str(value))
 
 
-def _named(field: str, read: Callable[[str], T], text: str) -> T:
+def named(field: str, read: Callable[[str], T], text: str) -> T:
+    """Return what `read` makes of `text`; its refusal names the field in which it was passed."""
     try:
         return read(text)
     except Malformed as error:

@@ -27,7 +27,14 @@ from letagents.domain.tasks import (
     Status,
 )
 from letagents.domain.verdicts import Verdict, VerdictKind
-from letagents.entrypoints.mcp.tools.arguments import Arguments, claim, message_of, naming, text_of
+from letagents.entrypoints.mcp.tools.arguments import (
+    Arguments,
+    claim,
+    message_of,
+    named,
+    naming,
+    text_of,
+)
 from letagents.entrypoints.mcp.visit import Visit
 from letagents.wire import board, bounds, public
 
@@ -209,7 +216,8 @@ def _approval(arguments: Arguments) -> Approval | None:
     token = text_of(arguments, "board_approval_token")
     if intent_id is None and token is None:
         return None
-    return Approval(intent_id, ApprovalToken(token) if token else None)
+    shown = named("board_approval_token", ApprovalToken, token) if token else None
+    return Approval(intent_id, shown)
 
 
 def _artifacts(given: object) -> tuple[Artifact, ...] | None:

@@ -16,6 +16,7 @@ from letagents.entrypoints.mcp.tools.arguments import (
     WORKER_ID,
     Arguments,
     claim,
+    named,
     naming,
     room_of,
     text_of,
@@ -48,7 +49,7 @@ async def _register_worker(visit: Visit, arguments: Arguments) -> Result:
         return _registered(await registration.recover(wish))
     if (worker_id := worker_of(arguments.get("worker_id"))) is not None:
         return _registered(await registration.reconnect(worker_id, wish))
-    key = RegistrationKey(str(arguments["registration_key"]))
+    key = named("registration_key", RegistrationKey, str(arguments["registration_key"]))
     return _registered(await registration.register(key, wish))
 
 
