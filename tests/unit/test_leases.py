@@ -185,6 +185,18 @@ def test_a_holder_releases_and_others_revoke_with_a_reason() -> None:
     assert (persons.status, persons.revoked_reason) == (LeaseStatus.REVOKED, "stop")
 
 
+@pytest.mark.rule("L15")
+def test_only_the_holder_or_a_person_ends_what_is_held() -> None:
+    for kind, helps in ((LeaseKind.WORK, "register_task_lease_action"), (LeaseKind.REVIEW, "Ask")):
+        lease = attrs.evolve(LEASE, kind=kind)
+        with pytest.raises(LeaseHeld, match=ADA.display_name) as refused:
+            leases.check_may_end(lease, BOB, is_held=True)
+        assert helps in refused.value.remedy
+        assert LEASE.agent_key in refused.value.remedy
+        for by, is_held in ((ADA, True), (None, True), (BOB, False)):
+            leases.check_may_end(lease, by, is_held=is_held)
+
+
 # --- passing on ---
 
 ENDED = attrs.evolve(ADA, ended_at=NOW)

@@ -21,6 +21,8 @@ L11  It also passes if the holder's process is known to be gone: to a session of
 L12  It never passes so from a session that has not ended, nor to another owner's.
 L13  What is passed on keeps its branch, its pull request and what it is to bring.
 L14  Who comes back under another label holds what it held, under that label and the same epoch.
+L15  While a lease is held no other worker ends it without an approval: neither by letting it go or
+     handing it over, nor by closing its task. A person may, and who works on a task may close it.
 """
 
 import enum
@@ -225,6 +227,25 @@ def let_go(lease: Lease, by: Session | None, *, now: datetime, reason: str | Non
         return ended(lease, LeaseStatus.RELEASED, now=now, reason=reason)
     who = by.actor_label if by else "the room's owner"
     return ended(lease, LeaseStatus.REVOKED, now=now, reason=reason or f"ended by {who}")
+
+
+def check_may_end(lease: Lease, by: Session | None, *, is_held: bool) -> None:
+    """Let the worker `by`, or a person where it is None, end `lease` by right (L15).
+
+    Raises:
+        LeaseHeld: it is another's, and held.
+    """
+    if by is None or by.session_id == lease.session_id or not is_held:
+        return
+    others = {
+        LeaseKind.WORK: ", or for the approval to have it: register_task_lease_action_intent"
+        f"(task_id={lease.about!r}, action='handoff', target_agent_key={by.agent_key!r})",
+    }
+    raise LeaseHeld(
+        f"{lease.about} is not yours: {who_holds(lease)}, and is there.",
+        remedy=f"Ask @agent:{lease.agent_key} in the room to let it go"
+        f"{others.get(lease.kind, '')}.",
+    )
 
 
 def handed(lease: Lease, to: Session, *, number: int, now: datetime, tick: Tick) -> Lease:

@@ -6,7 +6,9 @@ import attrs
 import pytest
 
 from letagents.domain.board import Handoff, Release, Target
+from letagents.domain.denials import IntentRequired
 from letagents.domain.errors import ConnectionReplaced
+from letagents.domain.intents import Approval
 from letagents.domain.leases import (
     LeaseFenceStale,
     LeaseHeld,
@@ -21,7 +23,7 @@ from letagents.domain.targets import TargetSessionRequired, TargetSessionUnreach
 from letagents.domain.tasks import Assignee, Patch, Status
 from letagents.ports.board import Board
 from letagents.ports.rooms import RoomTransport
-from letagents.testing.contracts.room_callers import ROOM, arrival, passing_chat, texts
+from letagents.testing.contracts.room_callers import BOB, ROOM, arrival, passing_chat, texts
 from letagents.testing.contracts.task_holders import CLAIM, TERM, HoldersOfTasks, lease_of, to
 from letagents.testing.determinism import ManualClock
 
@@ -206,7 +208,7 @@ class BoardLeasesContract(HoldersOfTasks):
         own = await board.lease_action(ROOM, task_id, Release(), ada.fence)
         await board.change(ROOM, task_id, CLAIM, ada.fence)
         action = Release(reason="she is on holiday")
-        others = await board.lease_action(ROOM, task_id, action, bob.fence)
+        others = await board.lease_action(ROOM, task_id, action)
 
         assert own.ended is not None
         assert others.ended is not None
@@ -219,6 +221,55 @@ class BoardLeasesContract(HoldersOfTasks):
         assert others.view.leases == ()
         with pytest.raises(LeaseMissing):
             await board.lease_action(ROOM, task_id, Release(), ada.fence)
+
+    @pytest.mark.rule("L15")
+    async def test_no_worker_ends_what_another_holds_who_is_there(
+        self, board: Board, ada: Connection, bob: Connection
+    ) -> None:
+        task_id = await self.claimed(board, ada)
+        await board.change(ROOM, task_id, to(Status.IN_PROGRESS), ada.fence)
+        before = await board.task(ROOM, task_id)
+        lease = lease_of(before)
+        assert lease is not None
+        to_bob = Handoff(target=Target(agent_key=bob.session.agent_key))
+
+        for action in (Release(), Release(lease_id=lease.lease_id, epoch=lease.epoch)):
+            with pytest.raises(LeaseHeld, match=ada.session.display_name):
+                await board.lease_action(ROOM, task_id, action, bob.fence)
+        with pytest.raises(IntentRequired, match="register_task_lease_action_intent"):
+            await board.lease_action(ROOM, task_id, to_bob, bob.fence)
+        for approval in (None, Approval()):
+            with pytest.raises(LeaseHeld, match=ada.session.display_name):
+                cancelled = to(Status.CANCELLED)
+                await board.change(ROOM, task_id, cancelled, bob.fence, approval=approval)
+        assert await board.task(ROOM, task_id) == before
+
+    @pytest.mark.rule("L15")
+    @pytest.mark.parametrize("way", ["released", "cancelled", "given away"])
+    async def test_what_is_held_no_more_another_worker_ends(
+        self,
+        rooms: RoomTransport,
+        board: Board,
+        ada: Connection,
+        eve: Connection,
+        clock: ManualClock,
+        way: str,
+    ) -> None:
+        task_id = await self.claimed(board, ada)
+        self.kill(rooms)
+        clock.pass_by(TERM)
+        self.lives_in(rooms, "another life")
+        bob = await rooms.connect(ROOM, arrival(BOB, 12))
+        if way == "cancelled":
+            await board.change(ROOM, task_id, to(Status.CANCELLED), bob.fence)
+        elif way == "released":
+            await board.lease_action(ROOM, task_id, Release(), bob.fence)
+        else:
+            to_bob = Handoff(target=Target(agent_key=bob.session.agent_key))
+            await board.lease_action(ROOM, task_id, to_bob, bob.fence)
+
+        lease = lease_of(await board.task(ROOM, task_id))
+        assert lease is None or lease.agent_key == bob.session.agent_key
 
     async def test_a_lease_that_is_named_has_to_be_the_one_that_counts(
         self, board: Board, ada: Connection
@@ -274,7 +325,7 @@ class BoardLeasesContract(HoldersOfTasks):
         self, board: Board, ada: Connection, bob: Connection
     ) -> None:
         task_id = await self.claimed(board, ada)
-        await board.change(ROOM, task_id, to(Status.CANCELLED), bob.fence)
+        await board.change(ROOM, task_id, to(Status.CANCELLED), ada.fence)
         target = Target(agent_key=bob.session.agent_key)
 
         with pytest.raises(LeaseMissing):

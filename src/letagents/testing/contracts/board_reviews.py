@@ -102,6 +102,37 @@ class BoardReviewsContract(HoldersOfTasks):
         with pytest.raises(LeaseMissing):
             await board.review_action(ROOM, task_id, Release(), bob.fence)
 
+    @pytest.mark.rule("L15")
+    async def test_nobody_but_its_reviewer_ends_a_review(
+        self, board: Board, ada: Connection, bob: Connection, eve: Connection
+    ) -> None:
+        task_id = await self.in_review(board, ada)
+        await board.review_action(ROOM, task_id, ReviewClaim(), bob.fence)
+
+        for other in (ada, eve):
+            with pytest.raises(LeaseHeld, match=bob.session.display_name):
+                await board.review_action(ROOM, task_id, Release(), other.fence)
+        for status in (Status.DONE, Status.MERGED, Status.CANCELLED):
+            with pytest.raises(LeaseHeld, match=bob.session.display_name):
+                await board.change(ROOM, task_id, to(status), eve.fence)
+        assert lease_of(await board.task(ROOM, task_id), LeaseKind.REVIEW) is not None
+        freed = await board.review_action(ROOM, task_id, Release())
+        assert freed.ended is not None
+        assert freed.ended.status is LeaseStatus.REVOKED
+
+    @pytest.mark.rule("L15")
+    @pytest.mark.parametrize("who", ["the worker", "the reviewer", "another, unreviewed"])
+    async def test_what_is_in_review_is_closed_by_who_works_on_it_or_reviews_it(
+        self, board: Board, ada: Connection, bob: Connection, who: str
+    ) -> None:
+        task_id = await self.in_review(board, ada)
+        if "unreviewed" not in who:
+            await board.review_action(ROOM, task_id, ReviewClaim(), bob.fence)
+        closing = ada if who == "the worker" else bob
+        view = await board.change(ROOM, task_id, to(Status.DONE), closing.fence)
+
+        assert (view.task.status, view.leases) == (Status.DONE, ())
+
     async def test_a_reviewer_that_takes_the_work_over_reviews_no_more(
         self, board: Board, ada: Connection, bob: Connection
     ) -> None:

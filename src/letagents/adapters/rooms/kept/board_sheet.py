@@ -83,6 +83,10 @@ class Sheet:
         found = self.newest(kind, task)
         return found if found is not None and found.is_active else None
 
+    def is_held(self, lease: Lease) -> bool:
+        """Whether nobody but its holder has what the lease is of."""
+        return board_records.is_held(self.book, lease, self.term)
+
     def locks(self, task: Task | None) -> list[Lock]:
         """Return the locks on a task, and on the whole board."""
         if self._locks is None:
