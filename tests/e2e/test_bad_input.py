@@ -209,6 +209,12 @@ def wrong_ids(parameter: Parameter) -> Iterator[tuple[str, object]]:
         yield "from-the-future", "msg_999"
 
 
+def is_made_by_the_room(tool: Tool[Visit], parameter: Parameter) -> bool:
+    """Whether only what an earlier answer held goes through."""
+    is_cursor = parameter.name in ("after", "cursor") and tool.name != "get_room_events"
+    return is_cursor or parameter.name == "board_approval_token"
+
+
 def bad_values(tool: Tool[Visit], parameter: Parameter) -> Iterator[tuple[str, object]]:
     yield from wrong_types(parameter)
     if parameter.kind == "string":
@@ -221,8 +227,7 @@ def bad_values(tool: Tool[Visit], parameter: Parameter) -> Iterator[tuple[str, o
         yield "no-choice", "hovercraft"
     if parameter.name in IDS:
         yield from wrong_ids(parameter)
-    is_cursor = parameter.name in ("after", "cursor") and tool.name != "get_room_events"
-    if is_cursor or parameter.secret and parameter.name != "registration_key":
+    if is_made_by_the_room(tool, parameter):
         yield "nobodys", "hovercraft"
     if parameter.name in ("display_name", "name") and tool.name != "join_room":
         yield "a-bar", "Ada | Codex"

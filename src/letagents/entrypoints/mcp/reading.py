@@ -1,7 +1,8 @@
 """The reading of a call's arguments, as the table of its parameters has them.
 
 The reading is a little stricter than the schema (no blanks, no control characters, nothing that
-UTF-8 cannot hold, no NaN, no integer that JSON's readers could take for another) and kinder in one thing: null stands for an optional value left out.
+UTF-8 cannot hold, no NaN, no integer too large to be exact) and kinder in one thing: null stands
+for an optional value left out.
 What is wrong inside a list or an object is named by its place: `artifacts[2].url`.
 """
 
