@@ -192,6 +192,7 @@ def wrong_numbers(parameter: Parameter) -> Iterator[tuple[str, object]]:
     yield from (("negative", -1), ("large-negative", -(10**30)))
     if parameter.kind == "integer":
         yield from (("huge", 1e308), ("beyond-doubles", 2**53), ("without-end", 10**400))
+        yield "not-whole", 1.5
 
 
 def wrong_ids(parameter: Parameter) -> Iterator[tuple[str, object]]:
@@ -221,8 +222,6 @@ def bad_values(tool: Tool[Visit], parameter: Parameter) -> Iterator[tuple[str, o
         yield from wrong_texts(parameter)
     if parameter.kind in ("integer", "number"):
         yield from wrong_numbers(parameter)
-    if parameter.kind == "integer":
-        yield "not-whole", 1.5
     if parameter.enum:
         yield "no-choice", "hovercraft"
     if parameter.name in IDS:
