@@ -107,6 +107,11 @@ def test_the_commands_say_how_the_hooks_are(tmp_path: Path) -> None:
     before = shell.run(home, "guard", "status", *at)
     installed = shell.run(home, "guard", "install", *at)
     status = shell.run(home, "guard", "status", "--json", *at)
+    changed = root / ".git" / "hooks" / "pre-commit"
+    script = changed.read_text()
+    changed.write_text(f"{script}# mine\n")
+    left = shell.run(home, "guard", "uninstall", *at)
+    changed.write_text(script)
     removed = shell.run(home, "guard", "uninstall", *at)
     nowhere = shell.run(home, "guard", "install", "--repo", str(tmp_path))
     nothing = shell.run(home, "guard")
@@ -118,6 +123,7 @@ def test_the_commands_say_how_the_hooks_are(tmp_path: Path) -> None:
         ("pre-commit", "installed", False),
         ("pre-push", "installed", False),
     ]
+    assert (left.returncode, left.stdout.count("changed since it was installed")) == (1, 1)
     assert (removed.returncode, removed.stdout.count("not installed")) == (0, 2)
     assert (nowhere.returncode, nothing.returncode) == (1, 2)
     assert "is in no git checkout" in nowhere.stderr

@@ -22,8 +22,10 @@ def run(arguments: argparse.Namespace) -> int:
     states: list[HookState] = getattr(hooks, arguments.command)()
     for state in states:
         _show(state, as_json=arguments.json)
-    wanted = arguments.command != "uninstall"
-    return int(any((one.status is HookStatus.OURS) is not wanted for one in states))
+    found = {state.status for state in states}
+    if arguments.command == "uninstall":
+        return int(not found.isdisjoint({HookStatus.OURS, HookStatus.CHANGED}))
+    return int(found != {HookStatus.OURS})
 
 
 def _show(state: HookState, *, as_json: bool) -> None:
