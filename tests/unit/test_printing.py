@@ -47,6 +47,10 @@ def quote(text: str) -> Quote:
         ("turned \u202eround\u2066", "turned \\u202eround\\u2066"),
         ("one\nmsg_9 two\r", "one\\x0amsg_9 two\\x0d"),
         ("\udc80\u2028", "\\udc80\\u2028"),
+        ("\u200b\ufeff\xad\u2060\u3164", "\\u200b\\ufeff\\xad\\u2060\\u3164"),
+        ("see\U000e0041\U000e007f", "see\\U000e0041\\U000e007f"),
+        ("ad\u200dmin \u200c", "ad\\u200dmin \\u200c"),
+        ("🏳️\u200d🌈 می\u200cخواهم", "🏳️\u200d🌈 می\u200cخواهم"),
     ],
 )
 def test_what_could_steer_a_terminal_is_spelt_out(text: str, shown: str) -> None:

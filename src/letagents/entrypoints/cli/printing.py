@@ -1,7 +1,7 @@
 """What people are shown: text that cannot steer a terminal, colours where they are wanted, JSON.
 
-Whatever was said in a room is somebody else's words: a character that a terminal would obey, or
-that would turn the reading direction, is shown as what it is.
+Whatever was said in a room is somebody else's words: a character that a terminal would obey, that
+would turn the reading direction, or that nobody would see, is shown as what it is.
 """
 
 import json
@@ -16,9 +16,15 @@ import attrs
 
 from letagents.domain.errors import LetAgentsError
 
-_STEERING = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+_STEERING = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+_UNSEEN = (
+    r"\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u2060-\u2065\u206a-\u206f\u2800\u3164"
+    r"\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff"
+    r"\U000e01f0-\U000e0fff"
 )
+_JOINER_AMONG_ASCII = r"(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
+"""Emoji and many scripts are written with joiners; beside ASCII they only hide."""
+_NOT_SHOWN = re.compile(f"[{_STEERING}{_UNSEEN}]|{_JOINER_AMONG_ASCII}")
 _LINE_ENDS = re.compile(r"\r\n|\n|\r")
 
 BOLD, DIM, RED, GREEN, YELLOW = "1", "2", "31", "32", "33"
@@ -27,8 +33,8 @@ _SPEAKERS = ("36", "35", "34", "33", "32", "96", "95", "94")
 
 
 def one_line(text: str) -> str:
-    """Return `text` with everything spelt out that could steer a terminal or begin a new line."""
-    return _STEERING.sub(_spelt, text)
+    """Return `text` with all spelt out that could steer a terminal, begin a line or hide."""
+    return _NOT_SHOWN.sub(_spelt, text)
 
 
 def lines(text: str) -> list[str]:
@@ -38,6 +44,8 @@ def lines(text: str) -> list[str]:
 
 def _spelt(found: re.Match[str]) -> str:
     number = ord(found[0])
+    if number > 0xFFFF:
+        return f"\\U{number:08x}"
     return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
 
 
