@@ -2,13 +2,15 @@
 
 import functools
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
-from cattrs.preconf.orjson import OrjsonConverter, make_converter
 
 from letagents.domain import ids
 from letagents.domain.ids import MessageId
+
+if TYPE_CHECKING:
+    from cattrs.preconf.orjson import OrjsonConverter
 
 T = TypeVar("T")
 
@@ -18,7 +20,10 @@ _NAMES = (ids.WorkerId, ids.RoomId, ids.SessionId, ids.ClientKey)
 
 
 @functools.cache
-def _converter() -> OrjsonConverter:
+def _converter() -> "OrjsonConverter":
+    # Only here: a process that keeps nothing but messages does without.
+    from cattrs.preconf.orjson import make_converter
+
     converter = make_converter(omit_if_default=True)
     converter.register_unstructure_hook(datetime, lambda at: (at - _EPOCH) // _MICROSECOND)
     converter.register_structure_hook(

@@ -18,6 +18,7 @@ import attrs
 from letagents.adapters.rooms.bells import Bell, Bells, Nudges
 from letagents.adapters.rooms.book import Admins, Book, everybody
 from letagents.adapters.rooms.evidence import UnknownProcesses
+from letagents.adapters.rooms.kept import dues
 from letagents.adapters.rooms.signs import Signs, interval
 from letagents.adapters.rooms.writer import Outcome, Post, Writer, closed
 from letagents.domain.absences import GRACE
@@ -119,8 +120,6 @@ class LocalRooms:
         self, room_id: RoomId, window: After, *, timeout: timedelta, viewer: Fence | None = None
     ) -> Page:
         """Return as `read` does, as soon as the window holds a message; empty after `timeout`."""
-        from letagents.adapters.rooms.kept import doing  # a start need not wait for all verbs
-
         loop = asyncio.get_running_loop()
         ends = loop.time() + timeout.total_seconds()
         self._sign(room_id, viewer)
@@ -134,9 +133,18 @@ class LocalRooms:
                 page = await self._page(room_id, window, viewer)
                 if page.messages or loop.time() >= ends:
                     return page
-                due = await doing.done(self, room_id)
+                due = await self._due_in(room_id)
                 until = ends if due is None else min(ends, loop.time() + due.total_seconds())
                 await self._rest(bell, longest_rest, until, beat)
+
+    async def _due_in(self, room_id: RoomId) -> timedelta | None:
+        """Let the room do what is due by now; return how long until more is, if any is."""
+        left = await dues.left(self, room_id)
+        if left is None or left > timedelta(0):
+            return left
+        from letagents.adapters.rooms.kept import doing  # few who wait need all the verbs
+
+        return await doing.done(self, room_id)
 
     async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
         """Return one message, or None if the room has no such."""

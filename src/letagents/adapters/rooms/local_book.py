@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 import attrs
-from sqlalchemy import Select, bindparam, func, select
+from sqlalchemy import ColumnElement, Select, Update, bindparam, func, literal_column, select
 
 from letagents.adapters.rooms import local_rows, local_seats
 from letagents.adapters.rooms.book import (
@@ -38,30 +38,45 @@ T = TypeVar("T")
 
 _FACTS = ("state", "is_open", "about", "by", "also")
 
-_GET = select(THINGS.c.value).where(
-    THINGS.c.room_id == bindparam("room_id"),
-    THINGS.c.kind == bindparam("kind"),
-    THINGS.c.key == bindparam("name"),
-)
-_NUMBER = select(func.max(THINGS.c.number)).where(
-    THINGS.c.room_id == bindparam("room_id"), THINGS.c.kind == bindparam("kind")
-)
+# The name of a kind and the limit stand in the text of each statement. Of a parameter there, SQLite
+# asks of each value anew whether an index serves that is only for some, and prepares the statement
+# again, which takes longer than to run it.
+
+
+def _of(kind: str) -> ColumnElement[bool]:
+    return THINGS.c.kind == literal_column(f"'{kind}'")
+
+
+@functools.cache
+def _getting(kind: str) -> Select[Any]:
+    return select(THINGS.c.value).where(
+        THINGS.c.room_id == bindparam("room_id"), _of(kind), THINGS.c.key == bindparam("name")
+    )
+
+
+@functools.cache
+def _numbering(kind: str) -> Select[Any]:
+    """Return the statement for the highest number of a kind."""
+    of_kind = select(THINGS.c.number).where(THINGS.c.room_id == bindparam("room_id"), _of(kind))
+    return of_kind.order_by(THINGS.c.number.desc()).limit(literal_column("1"))
+
+
 _INSERT = THINGS.insert()
-_UPDATE = (
-    THINGS.update()
-    .where(
-        THINGS.c.room_id == bindparam("at_room"),
-        THINGS.c.kind == bindparam("of_kind"),
-        THINGS.c.key == bindparam("name"),
+
+
+@functools.cache
+def _putting(kind: str) -> Update:
+    """Return the statement that puts a thing in the place of the one of its name."""
+    kept_facts = ("number", *_FACTS, "value")
+    return (
+        THINGS.update()
+        .where(
+            THINGS.c.room_id == bindparam("at_room"), _of(kind), THINGS.c.key == bindparam("name")
+        )
+        .values({THINGS.c[name]: bindparam(name) for name in kept_facts})
     )
-    .values(
-        {
-            column: bindparam(column.name)
-            for column in THINGS.c
-            if column.name in ("number", *_FACTS, "value")
-        }
-    )
-)
+
+
 _LIVE = (
     select(*local_rows.SEAT)
     .where(SESSIONS.c.room_id == bindparam("room_id"), SESSIONS.c.ended_at.is_(None))
@@ -90,21 +105,25 @@ _COUNT = (
 
 
 @functools.cache
-def _finding(given: tuple[str, ...], *, newest_first: bool) -> Select[Any]:
+def _finding(kind: str, given: tuple[str, ...], *, newest_first: bool, limit: int) -> Select[Any]:
     """Return the statement for the facts that are given; there are few, and each is built once."""
     order = THINGS.c.number.desc() if newest_first else THINGS.c.number
-    return _fitting(select(THINGS.c.value), given).order_by(order).limit(bindparam("limit"))
+    found = _fitting(select(THINGS.c.value), kind, given)
+    return found.order_by(order).limit(literal_column(str(limit)))
+
+
+def _rounded(limit: int) -> int:
+    """Return the next power of two, so that there are few statements."""
+    return 1 << max(limit - 1, 0).bit_length()
 
 
 @functools.cache
-def _counting(given: tuple[str, ...]) -> Select[Any]:
-    return _fitting(select(func.count()).select_from(THINGS), given)
+def _counting(kind: str, given: tuple[str, ...]) -> Select[Any]:
+    return _fitting(select(func.count()).select_from(THINGS), kind, given)
 
 
-def _fitting(statement: Select[Any], given: tuple[str, ...]) -> Select[Any]:
-    statement = statement.where(
-        THINGS.c.room_id == bindparam("room_id"), THINGS.c.kind == bindparam("kind")
-    )
+def _fitting(statement: Select[Any], kind: str, given: tuple[str, ...]) -> Select[Any]:
+    statement = statement.where(THINGS.c.room_id == bindparam("room_id"), _of(kind))
     for name in given:
         if name == "after":
             statement = statement.where(THINGS.c.number > bindparam("after"))
@@ -149,31 +168,27 @@ class LocalBook:
 
     def get(self, kind: Kind[V], key: str) -> V | None:
         """Return the thing of that name."""
-        row = self._unit.row(_GET, room_id=self.room_id.value, kind=kind.name, name=key)
+        row = self._unit.row(_getting(kind.name), room_id=self.room_id.value, name=key)
         return None if row is None else kept.read(row[0], kind.of)
 
     def find(self, kind: Kind[V], where: Where = EVERYTHING) -> list[V]:
         """Return the things that fit."""
         given, facts = _given(where)
-        rows = self._unit.rows(
-            _finding(given, newest_first=where.newest_first),
-            room_id=self.room_id.value,
-            kind=kind.name,
-            limit=where.limit,
-            **facts,
-        )
-        return [kept.read(value, kind.of) for (value,) in rows]
+        limit = _rounded(where.limit)
+        statement = _finding(kind.name, given, newest_first=where.newest_first, limit=limit)
+        rows = self._unit.rows(statement, room_id=self.room_id.value, **facts)
+        return [kept.read(value, kind.of) for (value,) in rows[: where.limit]]
 
     def count(self, kind: Kind[V], where: Where = EVERYTHING) -> int:
         """Return how many things fit."""
         given, facts = _given(where)
-        row = self._unit.row(_counting(given), room_id=self.room_id.value, kind=kind.name, **facts)
+        row = self._unit.row(_counting(kind.name, given), room_id=self.room_id.value, **facts)
         return int(row[0]) if row else 0
 
     def next_number(self, kind: Kind[V]) -> int:
         """Return one more than the highest number."""
-        row = self._unit.row(_NUMBER, room_id=self.room_id.value, kind=kind.name)
-        return (row[0] if row and row[0] else 0) + 1
+        row = self._unit.row(_numbering(kind.name), room_id=self.room_id.value)
+        return (row[0] if row else 0) + 1
 
     def put(self, kind: Kind[V], value: V) -> None:
         """Keep `value`."""
@@ -182,8 +197,8 @@ class LocalBook:
             "value": kept.written(value),
             **{name: getattr(kind, name)(value) for name in _FACTS},
         }
-        where = {"at_room": self.room_id.value, "of_kind": kind.name, "name": kind.key(value)}
-        self._unit.change(_UPDATE, {**facts, **where})
+        where = {"at_room": self.room_id.value, "name": kind.key(value)}
+        self._unit.change(_putting(kind.name), {**facts, **where})
         if self._unit.cursor.rowcount == 0:
             names = {"room_id": self.room_id.value, "kind": kind.name, "key": kind.key(value)}
             self._unit.change(_INSERT, {**facts, **names})

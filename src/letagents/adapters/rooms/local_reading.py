@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from sqlalchemy import bindparam, select, union
 
 from letagents.adapters.rooms import hearing, local_rows, local_seats
-from letagents.adapters.rooms.kept.board_records import WORK_LEASES
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.sql.database import Row, Unit
 from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS, THINGS
@@ -14,11 +13,9 @@ from letagents.domain import messages, rooms
 from letagents.domain.fencing import Fence
 from letagents.domain.follow_ups import Holder
 from letagents.domain.ids import MessageId, RoomId, SessionId
-from letagents.domain.leases import Lease
 from letagents.domain.messages import After, Before, Message, Page, Window
 from letagents.domain.roster import Listener, Roster
 from letagents.domain.sessions import SessionKind
-from letagents.wire import kept
 
 _LAST = select(ROOMS.c.last_number).where(ROOMS.c.room_id == bindparam("room_id"))
 
@@ -71,7 +68,7 @@ _WORK = (
     select(THINGS.c.value)
     .where(
         THINGS.c.room_id == bindparam("room_id"),
-        THINGS.c.kind == WORK_LEASES.name,
+        THINGS.c.kind == "work_lease",
         THINGS.c.is_open,
     )
     .order_by(THINGS.c.number)
@@ -151,11 +148,20 @@ def _labelled(
         before = _page(unit, room_id, looked_back, last).messages
     owners: Sequence[Holder] = ()
     if hearing.wants_owners(page):
-        work = unit.rows(_WORK, room_id=str(room_id))
-        owners = [kept.read(value, Lease).holder for (value,) in work]
+        owners = _owners(unit, room_id)
     return hearing.labelled(
         page, viewer, roster, participants=threads, before=before, owners=owners
     )
+
+
+def _owners(unit: Unit, room_id: RoomId) -> list[Holder]:
+    rows = unit.rows(_WORK, room_id=str(room_id))
+    if not rows:
+        return []
+    from letagents.domain.leases import Lease  # few rooms that are read have a board
+    from letagents.wire import kept
+
+    return [kept.read(value, Lease).holder for (value,) in rows]
 
 
 @functools.lru_cache(maxsize=32)

@@ -16,6 +16,7 @@ from letagents.adapters.rooms.book import (
     everybody,
 )
 from letagents.adapters.rooms.evidence import ToldProcesses
+from letagents.adapters.rooms.kept import dues
 from letagents.adapters.rooms.kept.board_records import WORK_LEASES
 from letagents.adapters.rooms.memory_book import MemoryBook, Things
 from letagents.adapters.system import SystemClock, SystemIds
@@ -269,8 +270,6 @@ class MemoryRooms:
         self, room_id: RoomId, window: After, *, timeout: timedelta, viewer: Fence | None = None
     ) -> Page:
         """Return as `read` does, as soon as the window holds a message."""
-        from letagents.adapters.rooms.kept import doing  # a start need not wait for all verbs
-
         loop = asyncio.get_running_loop()
         ends = loop.time() + timeout.total_seconds()
         self._sign(self._at(room_id), viewer)
@@ -280,8 +279,17 @@ class MemoryRooms:
                 left = ends - loop.time()
                 if page.messages or left <= 0:
                     return page
-                due = await doing.done(self, room_id)
+                due = await self._due_in(room_id)
                 await bell.rest(left if due is None else min(left, due.total_seconds()))
+
+    async def _due_in(self, room_id: RoomId) -> timedelta | None:
+        """Let the room do what is due by now; return how long until more is, if any is."""
+        left = await dues.left(self, room_id)
+        if left is None or left > timedelta(0):
+            return left
+        from letagents.adapters.rooms.kept import doing  # few who wait need all the verbs
+
+        return await doing.done(self, room_id)
 
     async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
         """Return one message, or None."""

@@ -1,24 +1,16 @@
 """Letting a room do what is due, by whoever waits in it or asks for its board."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import attrs
 
 from letagents.adapters.rooms.book import Book, Keeping, Where
-from letagents.adapters.rooms.kept import doers
+from letagents.adapters.rooms.kept import doers, dues
 from letagents.adapters.rooms.kept.dues import DUES
 from letagents.domain.ids import RoomId
 
 AT_ONCE = 100
 """So many due things are done in one transaction; the next one does more."""
-
-_OPEN = Where(is_open=True, limit=1)
-
-
-def first(book: Book) -> datetime | None:
-    """Return when the next thing is due."""
-    found = book.find(DUES, _OPEN)
-    return found[0].at if found else None
 
 
 def do(book: Book) -> None:
@@ -33,13 +25,8 @@ def do(book: Book) -> None:
 
 async def done(rooms: Keeping, room_id: RoomId) -> timedelta | None:
     """Let the room do what is due by now; return how long until the next thing is, if any is."""
-
-    def left(book: Book) -> timedelta | None:
-        at = first(book)
-        return None if at is None else at - book.now
-
-    span = await rooms.look(room_id, left)
+    span = await dues.left(rooms, room_id)
     while span is not None and span <= timedelta(0):
         await rooms.change(room_id, do)
-        span = await rooms.look(room_id, left)
+        span = await dues.left(rooms, room_id)
     return span

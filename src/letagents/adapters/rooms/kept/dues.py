@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 
 import attrs
 
-from letagents.adapters.rooms.book import Book, Kind, Where
+from letagents.adapters.rooms.book import Book, Keeping, Kind, Where
+from letagents.domain.ids import RoomId
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -46,3 +47,19 @@ def forget(book: Book, what: str, key: str) -> None:
     due = book.get(DUES, f"{what}:{key}")
     if due is not None and due.is_open:
         book.put(DUES, attrs.evolve(due, is_open=False))
+
+
+def first(book: Book) -> datetime | None:
+    """Return when the next thing is due."""
+    found = book.find(DUES, _OPEN)
+    return found[0].at if found else None
+
+
+async def left(rooms: Keeping, room_id: RoomId) -> timedelta | None:
+    """Return how long until the next thing is due, if any is; nothing left if it is now."""
+
+    def left(book: Book) -> timedelta | None:
+        at = first(book)
+        return None if at is None else at - book.now
+
+    return await rooms.look(room_id, left)
