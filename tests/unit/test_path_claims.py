@@ -111,3 +111,9 @@ def test_what_names_no_claim_is_refused(text: str) -> None:
 @pytest.mark.parametrize(("limit", "given"), [(0, 1), (7, 7), (10_000, LARGEST_PAGE)])
 def test_a_page_has_a_bound(limit: int, given: int) -> None:
     assert Query(limit=limit).bounded == given
+
+
+@pytest.mark.rule("K89")
+def test_who_names_a_folder_that_is_no_checkout_is_told_so_in_any_room() -> None:
+    with pytest.raises(UnknownRepository, match="no git checkout there"):
+        repository_of(None, RoomId(REPOSITORY), "/nowhere")

@@ -64,7 +64,7 @@ class Paths:
         wanted = path_claims.Wanted(
             task_id=task_id,
             patterns=patterns,
-            repository=path_claims.repository_of(checkout, room_id),
+            repository=path_claims.repository_of(checkout, room_id, cwd),
             mode=mode,
             root=checkout.root if checkout else None,
             epoch=epoch,

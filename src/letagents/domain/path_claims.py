@@ -173,19 +173,21 @@ def claim_number(claim_id: str, field: str = "claim_id") -> int:
     return int(number)
 
 
-def repository_of(checkout: Checkout | None, room_id: RoomId) -> str:
-    """Return the name of the repository in which somebody works (K89).
+def repository_of(checkout: Checkout | None, room_id: RoomId, cwd: str | None = None) -> str:
+    """Return the name of the repository in which somebody works, in `cwd` if it says so (K89).
 
     Raises:
         UnknownRepository: there is neither a checkout nor a room of a repository.
     """
     if checkout is not None:
         return checkout.repository or f"git-dir:{checkout.git_dir or checkout.root}"
-    room = git_rooms.behind(room_id).repository
+    room = git_rooms.behind(room_id).repository if cwd is None else None
     if room is not None and git_rooms.repository_room(str(room)) == str(room):
         return str(room)
     raise UnknownRepository(
-        "cwd: there is no git checkout there, and this room is not that of a repository.",
+        "cwd: there is no git checkout there."
+        if cwd is not None
+        else "cwd: there is no git checkout here, and this room is not that of a repository.",
         remedy="Pass cwd, a folder inside the checkout in which you work.",
     )
 
