@@ -1,6 +1,9 @@
 """What the tools of a room's memory spell out is what the domain has."""
 
+import pytest
+
 from letagents.domain import artifacts, knowledge, reasoning, room_events, wake_rules
+from letagents.domain.errors import Malformed
 from letagents.domain.knowledge import CATEGORIES, Section
 from letagents.domain.tasks import ArtifactKind, Provider
 from letagents.domain.wake_arguments import Event
@@ -27,6 +30,17 @@ def parameter(tool: str, name: str) -> Parameter:
 
 def test_every_tool_has_its_call() -> None:
     assert all(callable(getattr(memory_calls, tool.name)) for tool in TABLES)
+
+
+def test_a_wake_rule_that_is_over_is_no_place_to_go_on_from_among_the_active() -> None:
+    rules = [{"id": f"wake_{number}", "status": "active"} for number in range(3)]
+    assert memory_calls._behind(rules, "active.wake_0") == rules[1:]
+
+    over = [*rules[1:], {"id": "wake_0", "status": "fired"}]
+    assert memory_calls._behind(over, "recent.wake_0") == []
+    for cursor in ("active.wake_0", "wake_0", "active.wake_9"):
+        with pytest.raises(Malformed, match="cursor"):
+            memory_calls._behind(over, cursor)
 
 
 def test_the_words_that_may_be_chosen_are_those_of_the_domain() -> None:

@@ -85,7 +85,7 @@ class Memory:
         after: str | None = None,
         viewer: Connection | None = None,
     ) -> "Records":
-        """Return facts or requests, from behind the one called `after`."""
+        """Return facts or requests, from behind `after`, which is `records.cursor` of one."""
         asked = self.stores.knowledge.records(room_id, section, after=after, viewer=_fence(viewer))
         return await self._told(viewer, asked)
 

@@ -12,8 +12,8 @@ from datetime import datetime
 import attrs
 
 from letagents.domain.authors import Author, human
-from letagents.domain.errors import LetAgentsError
-from letagents.domain.ids import SessionId
+from letagents.domain.errors import LetAgentsError, Malformed
+from letagents.domain.ids import SessionId, quoted
 from letagents.domain.knowledge import (
     ANSWER_BYTES,
     BODY_LIMIT,
@@ -82,6 +82,31 @@ class Record:
     def is_open(self) -> bool:
         """Whether it comes before the others: it is not archived, and still waits if it can."""
         return not self.archived and self.response is None
+
+
+# --- in a list ----------------------------------------------------------------------------------
+
+_PARTS = {"open": True, "over": False}
+
+
+def cursor(record: Record) -> str:
+    """Return the place of a record in a list, which it keeps whatever becomes of the record."""
+    return f"{'open' if record.is_open else 'over'}.{record.record_id}"
+
+
+def place(text: str) -> tuple[bool, str]:
+    """Return whether the place is among those that are open, and whose place it is.
+
+    Raises:
+        Malformed: it is not what `cursor` made.
+    """
+    part, _, record_id = text.partition(".")
+    if part not in _PARTS or not record_id:
+        raise Malformed(
+            f"cursor: {quoted(text)} is not the place of a record.",
+            remedy="Pass the next_cursor of an earlier result as it is, or leave it out.",
+        )
+    return _PARTS[part], record_id
 
 
 # --- adding -------------------------------------------------------------------------------------

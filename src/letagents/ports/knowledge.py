@@ -1,7 +1,8 @@
 """What the application needs of what rooms know.
 
 K34  What was answered is kept, and found by any store opened on the same place.
-K35  Records come with those that wait or count first, then the newest, and a cursor finds all.
+K35  Records come with those that wait or count first, then the newest, and a cursor finds all,
+     whatever becomes meanwhile of those that were found.
 K36  An answer is said in the room in the transaction that keeps it, once, to who asked alone.
 K37  A source is looked for in the transaction that keeps what names it.
 """
@@ -39,10 +40,11 @@ class Knowledge(Protocol):
         limit: int = MOST,
         viewer: Fence | None = None,
     ) -> Records:
-        """Return the records of a section, from behind the one called `after`.
+        """Return the records of a section, from behind `after`, which is `records.cursor` of one.
 
         Raises:
             UnknownRecord: there is no such one.
+            Malformed: it is no place of one.
         """
         ...
 

@@ -11,7 +11,7 @@ import attrs
 
 from letagents.application.memory import Memory
 from letagents.application.person import Person
-from letagents.domain import knowledge
+from letagents.domain import knowledge, records
 from letagents.domain.errors import Malformed
 from letagents.domain.guidelines import MAX_BYTES, InForce
 from letagents.domain.ids import RoomId
@@ -84,7 +84,7 @@ async def _found(arguments: argparse.Namespace, section: Section) -> tuple[RoomI
         while more and (arguments.all or not found or found[-1].is_open):
             page = await visit.memory.records(visit.room_id, section, after=after)
             found += page.records
-            more, after = page.more, page.records[-1].record_id if page.records else None
+            more, after = page.more, records.cursor(page.records[-1]) if page.records else None
         return visit.room_id, [one for one in found if arguments.all or one.is_open]
 
 

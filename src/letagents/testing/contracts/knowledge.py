@@ -7,11 +7,18 @@ import pytest
 
 from letagents.domain.activation import Decision
 from letagents.domain.authors import HumansOnly
-from letagents.domain.errors import ConnectionLost, UnknownMessage, UnknownRoom
+from letagents.domain.errors import ConnectionLost, Malformed, UnknownMessage, UnknownRoom
 from letagents.domain.ids import RoomId
 from letagents.domain.knowledge import Entry, Section, entry
 from letagents.domain.messages import Latest, Message
-from letagents.domain.records import AlreadyAnswered, Archived, Conflict, Record, UnknownRecord
+from letagents.domain.records import (
+    AlreadyAnswered,
+    Archived,
+    Conflict,
+    Record,
+    UnknownRecord,
+    cursor,
+)
 from letagents.domain.sessions import Connection
 from letagents.ports.knowledge import Knowledge, Records
 from letagents.ports.rooms import RoomTransport
@@ -171,8 +178,41 @@ class KnowledgeContract(RoomCallers):
         more, after = True, None
         while more:
             page = await knowledge.records(ROOM, ASKED, after=after, limit=2)
-            found, more, after = found + ids(page), page.more, ids(page)[-1]
+            found, more, after = found + ids(page), page.more, cursor(page.records[-1])
         assert found == whole
+
+    @pytest.mark.rule("K35")
+    @pytest.mark.parametrize("section", [FACT, ASKED])
+    async def test_no_page_misses_what_is_open_whatever_becomes_of_those_before(
+        self, knowledge: Knowledge, ada: Connection, section: Section
+    ) -> None:
+        said = a_fact() if section is FACT else a_question()
+        for number in range(6):
+            await knowledge.add(ROOM, section, f"record_{number}", said, ada.fence)
+        page = await knowledge.records(ROOM, section, limit=2)
+        assert ids(page) == ["record_5", "record_4"]
+        if section is FACT:
+            await knowledge.archive(ROOM, "record_4", version=1)
+        else:
+            await knowledge.answer(ROOM, "record_4", "Yes.")
+
+        rest = await knowledge.records(ROOM, section, after=cursor(page.records[-1]))
+        assert ids(rest) == ["record_3", "record_2", "record_1", "record_0", "record_4"]
+        await knowledge.archive(ROOM, "record_0", version=1)
+        over = (await knowledge.records(ROOM, section)).records[-2]
+        await knowledge.archive(ROOM, over.record_id, version=over.version, archived=False)
+        behind = await knowledge.records(ROOM, section, after=cursor(over))
+        assert ids(behind) == ["record_0"]
+
+    @pytest.mark.rule("K35")
+    async def test_what_is_no_place_of_a_record_is_refused(
+        self, knowledge: Knowledge, ada: Connection
+    ) -> None:
+        with pytest.raises(UnknownRecord, match="cursor"):
+            await knowledge.records(ROOM, FACT, after="open.another_one")
+        for text in ("another_one", "open.", "soon.another_one", ""):
+            with pytest.raises(Malformed, match="cursor"):
+                await knowledge.records(ROOM, FACT, after=text)
 
     @pytest.mark.rule("K36", "K26", "A60")
     async def test_an_answer_is_said_once_to_who_asked_alone(

@@ -50,8 +50,7 @@ class KeptKnowledge:
         most = max(1, min(limit, MOST))
 
         def records(book: Book) -> Records:
-            last = None if after is None else _known(book, after, section, "cursor")
-            found = _following(book, section, last, most + 1)
+            found = _following(book, section, after, most + 1)
             return Records(tuple(found[:most]), more=len(found) > most)
 
         return await self._rooms.look(room_id, records, viewer)
@@ -170,22 +169,25 @@ class KeptKnowledge:
         return await self._rooms.change(room_id, change, fence)
 
 
-def _following(book: Book, section: Section, last: Record | None, limit: int) -> list[Record]:
-    """Return the records behind `last`: the open ones, then the others, each the newest first."""
-    found: list[Record] = []
-    for is_open in (True, False):
-        if last is not None and last.is_open is not is_open and is_open:
-            continue
-        before = last.number if last is not None and last.is_open is is_open else None
-        where = Where(
-            state=section.value,
-            is_open=is_open,
-            before=before,
-            newest_first=True,
-            limit=limit - len(found),
-        )
-        found += book.find(RECORDS, where) if where.limit else []
+def _following(book: Book, section: Section, after: str | None, limit: int) -> list[Record]:
+    """Return the records behind `after`: the open ones, then the others, each the newest first."""
+    is_open, before = True, None
+    if after is not None:
+        is_open, record_id = records.place(after)
+        before = _known(book, record_id, section, "cursor").number
+    found = _part(book, section, is_open, before, limit)
+    if is_open and len(found) < limit:
+        found += _part(book, section, False, None, limit - len(found))
     return found
+
+
+def _part(
+    book: Book, section: Section, is_open: bool, before: int | None, limit: int
+) -> list[Record]:
+    where = Where(
+        state=section.value, is_open=is_open, before=before, newest_first=True, limit=limit
+    )
+    return book.find(RECORDS, where)
 
 
 def _known(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from letagents.domain import artifacts, identity, knowledge, reasoning, room_events
+from letagents.domain import artifacts, identity, knowledge, reasoning, records, room_events
 from letagents.domain.errors import Malformed
 from letagents.domain.ids import quoted
 from letagents.domain.knowledge import Entry, Section
@@ -42,7 +42,8 @@ async def _page(visit: Visit, arguments: Arguments, section: Section) -> Result:
     shown = bounded([memory.record(one, room_id) for one in found.records])
     more = found.more or shown.omitted > 0
     result: Result = {"room_id": str(room_id), "records": shown.items, "truncated": more}
-    return result | ({"next_cursor": shown.items[-1]["id"]} if more else {})
+    last = found.records[len(shown.items) - 1] if shown.items else None
+    return result | ({"next_cursor": records.cursor(last)} if more and last else {})
 
 
 async def remember_room_fact(visit: Visit, arguments: Arguments) -> Result:
@@ -115,17 +116,22 @@ async def list_wake_rules(visit: Visit, arguments: Arguments) -> Result:
         "active": [one for one in shown.items if one["status"] == "active"],
         "recent": [one for one in shown.items if one["status"] != "active"],
     }
-    return result | ({"next_cursor": shown.items[-1]["id"]} if shown.omitted else {})
+    return result | ({"next_cursor": _place(shown.items[-1])} if shown.omitted else {})
+
+
+def _place(rule: memory.Plain) -> str:
+    """Return where a rule stands: once it is over, it stands elsewhere."""
+    return f"{'active' if rule['status'] == 'active' else 'recent'}.{rule['id']}"
 
 
 def _behind(rules: Sequence[memory.Plain], cursor: str | None) -> Sequence[memory.Plain]:
     if cursor is None:
         return rules
     for at, rule in enumerate(rules):
-        if rule["id"] == cursor:
+        if _place(rule) == cursor:
             return rules[at + 1 :]
     raise Malformed(
-        f"cursor: {quoted(cursor)} is not among the rules any more.",
+        f"cursor: {quoted(cursor)} is not a place among the rules any more.",
         remedy="Call list_wake_rules without cursor.",
     )
 
