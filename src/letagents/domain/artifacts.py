@@ -169,7 +169,7 @@ def _kind(value: object) -> ArtifactKind:
 def _one_of(value: object, field: str, known: Collection[str]) -> str:
     if not isinstance(value, str) or value not in known:
         raise Malformed(
-            f"artifact.{field}: {quoted(value)} is not a {field} of artifacts.",
+            f"artifact.{field}: {quoted(value)} is no {field} of artifacts.",
             remedy=f"Pass one of: {', '.join(known)}.",
         )
     return value

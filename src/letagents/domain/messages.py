@@ -46,7 +46,7 @@ def checked_text(text: object, field: str = "text") -> str:
             remedy="Send printable text; of control characters only tab and line ends are kept.",
         )
     if not text.strip():
-        raise Malformed(f"{field}: it is blank.", remedy=f"Pass a {field} with something in it.")
+        raise Malformed(f"{field}: it is blank.", remedy=f"Pass {field} with something in it.")
     return text
 
 

@@ -9,6 +9,7 @@ import attrs
 
 from letagents.domain import moves, tasks
 from letagents.domain.board import LARGEST_PAGE, History, LeaseView, Query, TaskView
+from letagents.domain.errors import Malformed
 from letagents.domain.events import Event
 from letagents.domain.leases import LeaseKind
 from letagents.domain.names import primary_label
@@ -80,7 +81,7 @@ def _on_it(view: TaskView) -> str:
 
 
 def _run_why(arguments: argparse.Namespace) -> int:
-    task_id = tasks.task_id_of(arguments.task, "TASK")
+    task_id = _task_id(arguments.task)
     room_id, history = anyio.run(_history, arguments.room, task_id)
     if arguments.json:
         for event in history.events:
@@ -91,6 +92,14 @@ def _run_why(arguments: argparse.Namespace) -> int:
     for line in explained(history, printing.output()):
         printing.say(line)
     return 0
+
+
+def _task_id(text: str) -> str:
+    try:
+        return tasks.task_id_of(text, "TASK")
+    except Malformed as error:
+        remedy = "Pass an id as `letagents board ROOM --all` shows it, such as task_3."
+        raise Malformed(error.happened, remedy=remedy) from None
 
 
 async def _history(room: str, task_id: str) -> tuple[object, History]:

@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except LetAgentsError as error:
         from letagents.entrypoints.cli import printing
 
-        printing.complain(error)
+        printing.complain(error, getattr(arguments, "room", None))
         if error.code == printing.OutputLost.code:
             _let_go_of_output()
         return 1

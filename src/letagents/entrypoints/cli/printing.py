@@ -7,6 +7,7 @@ would turn the reading direction, or that nobody would see, is shown as what it 
 import json
 import os
 import re
+import shlex
 import sys
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -110,29 +111,38 @@ def say_json(fields: Mapping[str, object]) -> None:
     say(json.dumps(fields, separators=(",", ":")))
 
 
-def complain(error: LetAgentsError) -> None:
-    """Say on standard error what happened, and on the next line what to do."""
+def complain(error: LetAgentsError, room: str | None = None) -> None:
+    """Say on standard error what happened, and on the next line what to do in that room."""
     _forgiving(sys.stderr)
-    remedy = _REMEDIES.get(error.code, error.remedy)
     field, _, _ = error.happened.partition(":")
-    happened = error.happened.replace(field, _OPTIONS.get(field, field), 1)
+    option = _OPTIONS.get(field, field)
+    happened = error.happened.replace(field, option, 1)
+    remedy = _REMEDIES.get(error.code, error.remedy).replace(f"Pass {field} ", f"Pass {option} ")
+    if room is not None:
+        remedy = _ROOM.sub(lambda _: shlex.quote(room.strip()), remedy)
     print(f"letagents: {one_line(happened)}\n  {one_line(remedy)}", file=sys.stderr)
 
 
 _REMEDIES = {
+    "archived": "Run `letagents memory ROOM --restore ID` to take it out again.",
     "board_intent_not_found": "Run `letagents intents ROOM` to see those that wait for you.",
     "board_intent_not_possible": "Approve it once its task stands where it can follow, or "
     "`letagents deny ROOM INTENT`.",
     "already_answered": "Run `letagents send ROOM TEXT` to say more.",
+    "unknown_task": "Run `letagents board ROOM --all` to see its tasks.",
     "unknown_record": "Run `letagents requests ROOM --all` or `letagents memory ROOM --all`.",
     "unknown_message": "Run `letagents tail ROOM` to see the ids of its messages.",
+    "coordination_active_lock": "Run `letagents board ROOM` to see what is locked.",
+    "coordination_duplicate_work": "Approve it once that is over, or run "
+    "`letagents deny ROOM INTENT`.",
     "key_reused": "Pass another --key for another message, or none.",
-    "room_full": "Go on in another room: `letagents send --create ROOM TEXT`.",
+    "room_full": "Go on in another room: `letagents send --create NAME TEXT`.",
     "outcome_unknown": "Run `letagents tail ROOM --once` to see whether it arrived, "
     "before you do it again.",
 }
 """What a person at a shell does, where an agent would make a call."""
 
+_ROOM = re.compile(r"\bROOM\b")
 _OPTIONS = {
     "answer": "TEXT",
     "author": "--author",

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from letagents.application.client import Client
 from letagents.application.person import Person
 from letagents.domain.errors import UnknownRoom
-from letagents.domain.rooms import Room
+from letagents.domain.rooms import Room, looks_like_code
 from letagents.entrypoints import logs
 from letagents.entrypoints.cli.printing import one_line
 from letagents.settings import load
@@ -46,7 +46,7 @@ async def room_called(person: Person, name: str, *, create: bool = False) -> Roo
 
 
 def _unknown(name: str, near: Sequence[str], *, create: bool) -> UnknownRoom:
-    if create:  # its name has the form of an invite code: nothing else is refused
+    if create or looks_like_code(name):  # of what is to be made, only a code is refused
         return UnknownRoom(
             f"There is no room with the invite code {one_line(name.strip())} here.",
             remedy="Check the code with whoever gave it, or write `_` in place of `-` to name a "

@@ -1,0 +1,66 @@
+"""What people at a shell are told when something is refused: commands, never an agent's calls."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from letagents.entrypoints.cli.main import main
+from letagents.entrypoints.mcp.tools.catalogue import TOOLS
+
+ROOM = "our workshop"
+WRONG = [
+    ("why", ROOM, "task_999"),
+    ("why", ROOM, "nope"),
+    ("answer", ROOM, "request_99", "yes"),
+    ("answer", ROOM, "request_99", ""),
+    ("memory", ROOM, "--archive", "record_99"),
+    ("memory", ROOM, "--history", "nope"),
+    ("memory", ROOM, "--revise", "record_99", "--title", "Tabs"),
+    ("approve", ROOM, "intent_9"),
+    ("deny", ROOM, "intent_9"),
+    ("send", ROOM, " "),
+    ("send", ROOM, "hi", "--reply-to", "msg_99"),
+    ("send", ROOM, "hi", "--thread", "msg_99"),
+    ("search", ROOM, "hi", "--thread", "msg_99"),
+    ("search", ROOM, "hi", "--author", " "),
+    ("search", ROOM, "hi", "--since", "soon"),
+    ("search", ROOM, "!!!"),
+    ("guidelines", ROOM, "--set", "/nowhere/at/all"),
+    ("board", "another workshop"),
+    ("tail", "ABCD-EFGH-JKLM"),
+]
+CALL = re.compile(rf"\b({'|'.join(tool.name for tool in TOOLS)})\b")
+
+
+@pytest.fixture(autouse=True)
+def a_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LETAGENTS_HOME", str(tmp_path / "home"))
+    main(["send", "--create", ROOM, "Hello"])
+
+
+@pytest.mark.parametrize("words", WRONG, ids=" ".join)
+def test_a_person_is_told_what_to_do_at_a_shell(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+
+    assert main(words) == 1
+
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 2
+    assert not CALL.search(said), said
+    assert "ROOM" not in said
+    if "letagents tail" in said or "letagents board" in said:
+        assert "'our workshop'" in said
+
+
+def test_what_names_the_room_names_this_one(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["why", ROOM, "nope"])
+    assert "`letagents board 'our workshop' --all`" in capsys.readouterr().err
+    main(["send", ROOM, " "])
+    happened, remedy = capsys.readouterr().err.splitlines()[-2:]
+    assert (happened, remedy.strip()) == (
+        "letagents: TEXT: it is blank.",
+        "Pass TEXT with something in it.",
+    )
