@@ -16,6 +16,7 @@ from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.sql import checkpoints, sqlite_library
 from letagents.adapters.sql.database import Database
+from letagents.adapters.sql.engine import PATIENCE_MS
 from letagents.domain.errors import RoomsUnavailable
 from letagents.domain.ids import RoomId
 from letagents.domain.messages import Latest
@@ -169,12 +170,39 @@ async def test_a_database_that_stays_locked_is_told_of(place: Path) -> None:
         with other.engine.connect() as holder:
             holder.exec_driver_sql("BEGIN IMMEDIATE")
 
-            with pytest.raises(RoomsUnavailable, match="locked"):
+            with pytest.raises(RoomsUnavailable, match="locked.* Nothing was changed") as told:
                 await rooms.post(ROOM, draft("hello"), ada.fence)
+            assert "LETAGENTS_ROOMS_DB" not in str(told.value)
             assert (await rooms.read(ROOM, Latest())).messages == ()
             holder.exec_driver_sql("ROLLBACK")
 
         assert (await rooms.post(ROOM, draft("hello"), ada.fence)).id.number == 1
+        await rooms.aclose()
+
+
+@pytest.mark.rule("R10")
+async def test_who_queues_behind_a_locked_database_waits_for_it_once(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("letagents.adapters.sql.database.SHORT_PATIENCE_MS", 10)
+    with database_at(place) as database, database_at(place) as other:
+        event.listen(database.engine, "connect", without_patience)
+        rooms = rooms_at(database)
+        await rooms.join(ROOM)
+        ada = await rooms.connect(ROOM, arrival(ADA, 1))
+        with other.engine.connect() as holder:
+            holder.exec_driver_sql("BEGIN IMMEDIATE")
+            with anyio.fail_after(10):  # one that waited its time out would take longer
+                for number in range(20):
+                    with pytest.raises(RoomsUnavailable, match="locked"):
+                        await rooms.post(ROOM, draft(f"in vain {number}"), ada.fence)
+            holder.exec_driver_sql("ROLLBACK")
+        await rooms.post(ROOM, draft("hello"), ada.fence)
+
+        patience = database.write(
+            lambda unit: unit.cursor.execute("PRAGMA busy_timeout").fetchone()
+        )
+        assert patience == (PATIENCE_MS,)
         await rooms.aclose()
 
 

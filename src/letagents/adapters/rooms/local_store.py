@@ -111,11 +111,23 @@ def _told(error: Exception, place: str) -> RoomsUnavailable | OutcomeUnknown:
             f"The rooms in {place} were made by a newer letagents: {error}.",
             remedy="Upgrade letagents, or set LETAGENTS_ROOMS_DB to another file.",
         )
+    if _is_locked(error):
+        return RoomsUnavailable(
+            f"The rooms in {place} are locked: another process is writing there, or was stopped "
+            "while it did. Nothing was changed.",
+            remedy="Make the same call again. If it goes on, find who has the file open "
+            f"(`fuser {place}`), and let it go on or end it.",
+        )
     return RoomsUnavailable(
         f"The rooms in {place} cannot be used: {_in_short(error)}.",
         remedy="Run `letagents doctor` to see what is wrong with the place, "
         "or set LETAGENTS_ROOMS_DB to another file.",
     )
+
+
+def _is_locked(error: Exception) -> bool:
+    cause = getattr(error, "orig", None) or error
+    return str(getattr(cause, "sqlite_errorname", "")).startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
 
 
 def _in_short(error: BaseException) -> str:

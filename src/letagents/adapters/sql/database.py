@@ -18,7 +18,7 @@ from sqlalchemy.pool import PoolProxiedConnection
 
 from letagents.adapters.sql import sqlite_library
 from letagents.adapters.sql.checkpoints import Checkpoints
-from letagents.adapters.sql.engine import file_of, is_sqlite, open_engine
+from letagents.adapters.sql.engine import PATIENCE_MS, file_of, is_sqlite, open_engine
 from letagents.adapters.sql.pulse import Pulse
 from letagents.adapters.sql.sqlite_library import SqliteLibrary
 from letagents.adapters.sql.turnstile import Turnstile
@@ -34,6 +34,9 @@ Row = tuple[Any, ...]
 class CommitFailed(Exception):
     """The database broke in a commit, so that what became of the transaction is not known."""
 
+
+SHORT_PATIENCE_MS = 500
+"""So long a write waits for SQLite's lock after an earlier one has waited for it in vain."""
 
 _NOT_COMMITTED = frozenset({"SQLITE_BUSY", "SQLITE_FULL"})
 """Failures after which SQLite has taken nothing of the transaction."""
@@ -110,6 +113,7 @@ class Database:
     _own: threading.local = attrs.field(factory=threading.local)
     _idle: set[PoolProxiedConnection] = attrs.field(factory=set)
     _is_closed: bool = False
+    _is_locked_out: bool = False
     _is_sqlite: bool = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -235,17 +239,39 @@ class Database:
 
     def _committed(self, connection: PoolProxiedConnection, work: Callable[[Unit], T]) -> T:
         try:
-            done = work(self._begun(connection, "BEGIN IMMEDIATE"))
+            done = work(self._begun_to_write(connection))
         except BaseException:
             connection.rollback()
             raise
         self._commit(connection)
         return done
 
-    def _begun(self, connection: PoolProxiedConnection, begin: str) -> Unit:
+    def _begun_to_write(self, connection: PoolProxiedConnection) -> Unit:
+        """Begin with the write lock. Who comes after one that waited in vain waits less for it.
+
+        Else each of those that queue here would wait as long again, one after the other.
+        """
+        patience = SHORT_PATIENCE_MS if self._is_locked_out else None
+        try:
+            unit = self._begun(connection, "BEGIN IMMEDIATE", patience)
+        except self.failures as error:
+            self._is_locked_out = getattr(error, "sqlite_errorname", None) == "SQLITE_BUSY"
+            raise
+        self._is_locked_out = False
+        return unit
+
+    def _begun(
+        self, connection: PoolProxiedConnection, begin: str, patience_ms: int | None = None
+    ) -> Unit:
         cursor = connection.driver_connection.cursor()  # type: ignore[union-attr]  # it is open
-        if self._is_sqlite:
+        if self._is_sqlite and patience_ms is None:
             cursor.execute(begin)
+        elif self._is_sqlite:
+            cursor.execute(f"PRAGMA busy_timeout={patience_ms}")
+            try:
+                cursor.execute(begin)
+            finally:
+                cursor.execute(f"PRAGMA busy_timeout={PATIENCE_MS}")
         return Unit(cursor, self._texts)
 
     def _commit(self, connection: PoolProxiedConnection) -> None:
