@@ -302,6 +302,42 @@ class BoardLeasesContract(HoldersOfTasks):
             await board.change(ROOM, task_id, to(Status.IN_PROGRESS), ada.fence)
         await board.change(ROOM, task_id, to(Status.IN_PROGRESS), bob.fence, epoch=2)
 
+    @pytest.mark.rule("L15")
+    @pytest.mark.parametrize("by", ["a person", "another worker"])
+    async def test_who_loses_a_task_is_told_as_is_who_gets_it(
+        self,
+        rooms: RoomTransport,
+        board: Board,
+        ada: Connection,
+        bob: Connection,
+        clock: ManualClock,
+        by: str,
+    ) -> None:
+        task_id = await self.claimed(board, ada)
+        to_bob = Handoff(target=Target(agent_key=bob.session.agent_key))
+        if by == "another worker":
+            self.kill(rooms)
+            clock.pass_by(TERM)
+            self.lives_in(rooms, "another life")
+            bob = await rooms.connect(ROOM, arrival(BOB, 12, after=bob))
+            await board.lease_action(ROOM, task_id, to_bob, bob.fence)
+        else:
+            await board.lease_action(ROOM, task_id, to_bob)
+
+        told = texts(await rooms.read(ROOM, Latest(1)))[0]
+        for one in (ada, bob):
+            assert f"@agent:{one.session.agent_key}" in told
+
+    async def test_who_is_put_on_a_task_is_told_as_is_who_was_on_it(
+        self, rooms: RoomTransport, board: Board, ada: Connection, bob: Connection
+    ) -> None:
+        task_id = await self.claimed(board, ada)
+        await board.change(ROOM, task_id, Patch(assignee=Assignee.of(bob.session)))
+
+        told = texts(await rooms.read(ROOM, Latest(1)))[0]
+        for one in (ada, bob):
+            assert f"@agent:{one.session.agent_key}" in told
+
     @pytest.mark.rule("T50", "T51")
     async def test_a_lease_goes_to_one_who_is_there(
         self, rooms: RoomTransport, board: Board, ada: Connection, bob: Connection

@@ -4,6 +4,7 @@ Whatever is put down for a task brings its event, what the room says of it, and 
 the files that are claimed for it, and those who wait for it.
 """
 
+from collections.abc import Iterable
 from datetime import timedelta
 
 import attrs
@@ -35,17 +36,21 @@ OFFERED = frozenset({Status.ACCEPTED, Status.IN_REVIEW})
 class Sheet:
     """A room's board in one transaction, by whom it is written on, and the term of its leases.
 
-    What was looked up is not looked up again.
+    `itself` is the name of what acts in the room where nobody does. What was looked up is not
+    looked up again.
     """
 
     book: Book
     term: timedelta
+    itself: str | None = None
     _newest: dict[tuple[LeaseKind, str], Lease | None] = attrs.field(factory=dict)
     _locks: list[Lock] | None = None
 
     @property
     def actor(self) -> str:
         """Who acts, by name."""
+        if self.itself is not None:
+            return self.itself
         return self.book.caller.actor_label if self.book.caller else OWNER
 
     def worker(self) -> Session | None:
@@ -167,10 +172,12 @@ class Sheet:
         if review is not None and review.agent_key == worker.agent_key:
             self.let_go(review, "works on it now")
 
-    def put_task(self, before: Task | None, after: Task, *, concerns: str | None = None) -> None:
+    def put_task(
+        self, before: Task | None, after: Task, *, concerns: Iterable[str | None] = ()
+    ) -> None:
         """Keep a task; where it moved, say so, and let those know who wait for it.
 
-        `concerns` is the key of an agent that has to act on it.
+        `concerns` are the keys of the agents that have to act on it, or have it no more.
         """
         self.book.put(TASKS, after)
         if before is not None and before.status is not after.status:
@@ -217,25 +224,35 @@ class Sheet:
         self.book.put(EVENTS, event)
         return event
 
-    def say(self, task: Task, what: str, *, key: str, concerns: str | None = None) -> None:
+    def say(self, task: Task, what: str, *, key: str, concerns: Iterable[str | None] = ()) -> None:
         """Let the room tell of a task, once for each `key`."""
-        mention = f" @agent:{concerns}" if concerns else ""
         caller = self.book.caller
+        concerned = [key for key in dict.fromkeys(concerns) if key]
+        mention = "".join(f" @agent:{key}" for key in concerned)
         self.book.say(
             f"[task] {task.task_id} {what}: {shown(task.title)}{mention}",
             key=key,
-            source=OFFER if task.status in OFFERED and not concerns else SYSTEM,
+            source=OFFER if task.status in OFFERED and not concerned else SYSTEM,
             session_id=caller.session_id if caller else None,
         )
 
     def _told(self, before: Task | None, after: Task) -> str:
         by = primary_label(self.actor)
         if before is None:
-            return f"{after.status.value} by {by}"
+            return self._told_as_new(after)
         if before.status is not after.status:
             return f"{before.status.value} → {after.status.value} by {by}"
         whom = primary_label(after.assignee.label) if after.assignee else "nobody"
         return f"{after.status.value}, given to {whom} by {by}"
+
+    def _told_as_new(self, task: Task) -> str:
+        """Return who put it on the board, which is not always who acts."""
+        proposed = f"proposed by {primary_label(task.created_by)}"
+        if self.itself is not None and task.status is Status.ACCEPTED:
+            return f"accepted by itself, {proposed}"
+        if task.created_by == self.actor:
+            return f"{task.status.value} by {primary_label(self.actor)}"
+        return f"{proposed}, approved by {primary_label(self.actor)}"
 
 
 def _standing(task: Task) -> tuple[Status, Assignee | None]:

@@ -32,7 +32,7 @@ def lease_action(
     over = sheet.let_go(lease, action.reason)
     sheet.note(after, EventType.RELEASED, before=task.status, lease=over, reason=action.reason)
     if after is not task:
-        sheet.put_task(task, after, concerns=None if is_holder else lease.agent_key)
+        sheet.put_task(task, after, concerns=() if is_holder else (lease.agent_key,))
     return LeaseMoved(view=sheet.view(after), ended=over)
 
 
@@ -81,7 +81,8 @@ def _handed(
     after = tasks.given_to(task, to, now=book.now)
     sheet.note(after, EventType.HANDED_OVER, before=task.status, lease=new, reason=action.reason,
                detail=f"to {to.actor_label}")  # fmt: skip
-    sheet.put_task(task, after, concerns=to.agent_key)
+    lost = None if is_holder else lease.agent_key
+    sheet.put_task(task, after, concerns=(to.agent_key, lost))
     return LeaseMoved(view=sheet.view(after), ended=over, lease=new)
 
 
@@ -181,7 +182,7 @@ def _noted(sheet: Sheet, task: Task, by: Session, said: Verdict, lease: Lease) -
     what = f"{said.kind.value} of {said.head_sha[:12]}"
     sheet.note(task, EventType.REVIEW_DECIDED, lease=lease, reason=said.body or None, detail=what)
     key = f"board:{record.record_id}"
-    sheet.say(task, f"review: {what} by {by.display_name}", key=key, concerns=task.assignee_key)
+    sheet.say(task, f"review: {what} by {by.display_name}", key=key, concerns=(task.assignee_key,))
     return record
 
 

@@ -1,5 +1,7 @@
 """Tasks put on the board, and moved there: the checks in the order that hosted rooms have."""
 
+from collections.abc import Iterable
+
 import attrs
 
 from letagents.adapters.rooms.book import Where
@@ -228,7 +230,7 @@ def _claimed(
         task, attrs.evolve(patch, assignee=Assignee.of(worker)), now=sheet.book.now
     )
     sheet.end_own_review(task, worker)
-    return _kept(sheet, task, given, patch, lease, concerns=_key(before))
+    return _kept(sheet, task, given, patch, lease, concerns=(_key(before),))
 
 
 def _is_anothers(task: Task, worker: Session) -> bool:
@@ -258,7 +260,8 @@ def _changed_by_a_person(sheet: Sheet, task: Task, patch: Patch) -> Task:
     is_moved_away = work is not None and after.assignee_key != work.agent_key
     if work is not None and is_moved_away and after.status in tasks.WORKING:
         sheet.let_go(work, "given to another")
-    return _kept(sheet, task, after, patch, None, concerns=_key(work))
+    given = after.assignee_key if after.assignee != task.assignee else None
+    return _kept(sheet, task, after, patch, None, concerns=(_key(work), given))
 
 
 def _kept(
@@ -268,16 +271,16 @@ def _kept(
     patch: Patch,
     lease: Lease | None,
     *,
-    concerns: str | None = None,
+    concerns: Iterable[str | None] = (),
 ) -> Task:
     """Keep what became of a task, and end the leases of one on which nobody is any more."""
     if after.status not in tasks.WORKING:
         ended = sheet.end_leases(after, f"the task is {after.status.value}")
         actor = sheet.book.caller.agent_key if sheet.book.caller else None
         lost = [one.agent_key for one in ended if one.agent_key != actor]
-        concerns = concerns or (lost[0] if lost else None)
+        concerns = (*concerns, *lost)
     if moves.is_review_decision(before, patch):
-        concerns = after.assignee_key
+        concerns = (after.assignee_key,)
     kind = _EVENTS.get(patch.status, EventType.UPDATED)
     detail = patch.pr_url or None
     sheet.note(after, kind, before=before.status, lease=lease, detail=detail)
