@@ -4,6 +4,7 @@ import pytest
 
 from letagents.domain.approvals import IntentStatus
 from letagents.domain.governance import ManagerMode
+from letagents.domain.names import primary_label
 from letagents.domain.sessions import Connection
 from letagents.domain.tasks import Status
 from letagents.ports.board import Board
@@ -53,6 +54,11 @@ class BoardEscalationsContract(EverythingIsAsked):
         task = (await board.task(ROOM, found[0].task_id or "")).task
         assert (task.status, task.title) == (Status.ACCEPTED, "Task 0")
         assert task.created_by == ada.session.actor_label
+        put = (await self.said(rooms, "[task]"))[0]
+        name = primary_label(ada.session.actor_label)
+        assert f"accepted by itself, proposed by {name}: Task 0" in put.text
+        (event,) = (await board.history(ROOM, task.task_id)).events
+        assert event.actor == "letagents:intent_escalation"
         told = await self.said(rooms, "[status]")
         assert f"@agent:{ada.session.agent_key} can claim it" in told[0].text
         await self.after(rooms, clock, 60 * MINUTE)

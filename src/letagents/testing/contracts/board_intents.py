@@ -17,6 +17,7 @@ from letagents.domain.intents import (
     change_payload,
     create_payload,
 )
+from letagents.domain.names import primary_label
 from letagents.domain.sessions import Connection
 from letagents.domain.tasks import DuplicateWork, InvalidTransition, Patch, Status, UnknownTask
 from letagents.ports.board import Board
@@ -181,6 +182,9 @@ class BoardIntentsContract(EverythingIsAsked):
         assert decided.notice.to == ada.session.session_id
         assert decided.notice.message_id == told.id
         assert f"@agent:{ada.session.agent_key} has its task: task_1" in told.text
+        (put,) = await self.said(rooms, "[task]")
+        name = primary_label(ada.session.actor_label)
+        assert f"proposed by {name}, approved by the room's owner: Oil the gate" in put.text
 
     @pytest.mark.rule("P32")
     async def test_what_cannot_be_created_is_not_approved(

@@ -149,22 +149,26 @@ def again(book: Book, intent: Intent | None) -> Decided:
     return Decided(intent, kept_notices.decided(book, intent), task=_task_of(book, intent))
 
 
-def created(book: Book, intent: Intent, *, accepted: bool = False) -> Task:
-    """Create the task that an intent asks for. Refuses before anything is put or said."""
-    sheet, proposal, proposer = _sheet(book), _proposal(intent.payload), intent.proposer
+def created(book: Book, intent: Intent, *, by_itself: str | None = None) -> Task:
+    """Create the task that an intent asks for. Refuses before anything is put or said.
+
+    `by_itself` is the name of what lets it through, accepted at once, where nobody decides.
+    """
+    sheet, proposal = _sheet(book, by_itself), _proposal(intent.payload)
+    proposer = intent.proposer
     kept_tasks.check_admission(sheet, proposal)
     return kept_tasks.put(
         sheet,
         proposal,
         created_by=proposer.actor_label if proposer else actor(book),
         created_by_key=proposer.agent_key if proposer else None,
-        accept=accepted,
+        accept=by_itself is not None,
         decision=Decision.RECORD,
     )
 
 
-def _sheet(book: Book) -> Sheet:
-    return Sheet(book, timedelta())  # no lease is looked at
+def _sheet(book: Book, itself: str | None = None) -> Sheet:
+    return Sheet(book, timedelta(), itself)  # no lease is looked at
 
 
 def _proposal(payload: Payload) -> Proposal:

@@ -57,7 +57,7 @@ def _let_through(book: Book, intent: Intent) -> str | None:
     if _lately_by_itself(book, intent.proposer.agent_key) >= BY_ITSELF:
         return f"{BY_ITSELF} tasks of this agent were let through within the hour"
     try:
-        task = kept_decisions.created(book, intent, accepted=True)
+        task = kept_decisions.created(book, intent, by_itself=governance.ESCALATION)
     except LetAgentsError as refused:
         return refused.happened.rstrip(".")
     approved = approvals.approve(
