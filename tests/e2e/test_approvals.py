@@ -272,6 +272,6 @@ def test_a_person_who_names_no_intent_is_told_where_to_look(workshop: Path) -> N
         done = run(workshop, *words)
 
         assert done.returncode == 1
-        assert "letagents intents ROOM" in done.stderr
+        assert "letagents intents workshop" in done.stderr
         assert "\x1b" not in done.stderr
     assert run(workshop, "intents", "nowhere").returncode == 1
