@@ -8,7 +8,9 @@ import pytest
 from tests.integration.guarded import REPOSITORY, Tree, Workers, repository, workers_in
 
 from letagents.domain.board import Handoff, Release, Target
-from letagents.testing.contracts.room_callers import ROOM, worker
+from letagents.domain.ids import RoomId
+from letagents.domain.tasks import Patch, Proposal, Status
+from letagents.testing.contracts.room_callers import ROOM, arrival, worker
 
 pytestmark = pytest.mark.anyio
 
@@ -117,6 +119,26 @@ async def test_who_handed_its_task_over_commits_nothing_more_under_it(
     assert tree.commit("free.txt", text="next", **named(1)) is None
     assert "src/app.py: Worker2" in (tree.commit("src/app.py", text="x", **named(1)) or "")
     assert next_task != task_id
+
+
+@pytest.mark.rule("K97")
+async def test_who_has_taken_a_task_in_another_room_since_goes_on(
+    workers: Workers, tree: Tree
+) -> None:
+    ada, task_id = await workers.at_work(1, "src/")
+    bob = await workers.come(2)
+    to = Handoff(target=Target(agent_key=bob.session.agent_key))
+    await workers.board.lease_action(ROOM, task_id, to, ada.fence)
+    stopped = tree.commit("free.txt", **named(1))
+    elsewhere = RoomId("elsewhere")
+    await workers.rooms.join(elsewhere)
+    there = await workers.rooms.connect(elsewhere, arrival(1, 11))
+    made = await workers.board.propose(elsewhere, Proposal(title="more"))
+    taken = Patch(status=Status.ASSIGNED)
+    await workers.board.change(elsewhere, made.view.task.task_id, taken, there.fence)
+
+    assert stopped is not None
+    assert tree.try_commit(**named(1)) is None
 
 
 @pytest.mark.rule("K97")
@@ -393,11 +415,13 @@ async def test_a_new_branch_is_checked_as_far_as_the_remote_does_not_have_it(
     pushed.carry("lib/b.py")
     await workers.at_work(1, "src/")
     allowed = pushed.run("push", "--quiet", "shared", "mine")
+    known = pushed.run("push", "--quiet", str(tmp_path / "remote.git"), "mine:known")
     pushed.carry("src/app.py")
     refused = pushed.run("push", "--quiet", "shared", "mine:other")
     by_address = pushed.run("push", "--quiet", str(tmp_path / "remote.git"), "mine:third")
 
     assert allowed.returncode == 0, allowed.stderr
+    assert known.returncode == 0, known.stderr
     assert "src/app.py: " in refused.stderr
     assert "src/app.py: " in by_address.stderr
 
