@@ -64,8 +64,8 @@ def phrases(text: str) -> list[str]:
         ("数据库", ["数 据 库"]),
         ("migr*", ["migr*"]),
         ("local_posts*", ["local posts*"]),
-        ("mi*", ["mi"]),
-        ("a* b", ["a", "b"]),
+        ("数*", ["数"]),
+        ("*args **kwargs", ["args", "kwargs"]),
         ('"the lex*"', ["the lex"]),
         ("数据库*", ["数 据 库"]),
         ("* lexer ** -- ^ : + ( )", ["lexer"]),
@@ -75,6 +75,15 @@ def phrases(text: str) -> list[str]:
 )
 def test_free_text_is_words_and_phrases_and_nothing_else(text: str, expected: list[str]) -> None:
     assert phrases(text) == expected
+
+
+@pytest.mark.rule("V4")
+@pytest.mark.parametrize("text", ["mi*", "parser a* b", "foo-b*", "mi**", "é*", "c++*", "й*"])
+def test_a_star_after_too_few_letters_is_refused_and_not_ignored(text: str) -> None:
+    with pytest.raises(Malformed, match="words: .*too few letters before its star") as refused:
+        asked(text)
+
+    assert "3 letters" in refused.value.remedy
 
 
 @pytest.mark.rule("V6")

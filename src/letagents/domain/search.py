@@ -1,7 +1,8 @@
 """What is searched for in a room, which messages fit, and what is shown of each.
 
 V3  A message fits if all of a query is in it: each word whole, what is quoted or joined in a row.
-V4  A star after three letters or more stands for any ending; no other sign has a meaning.
+V4  A star after three letters or more stands for any ending, and after fewer it is refused; no
+    other sign has a meaning.
 V6  A query has at most 400 characters, 16 words or phrases and 50 hits a page; without words, an
     author, a thread or a time it asks for all there is.
 V7  Hits come newest first; the next page goes on below the last, and nothing new comes between.
@@ -23,7 +24,7 @@ from letagents.domain.errors import Malformed, UnknownMessage
 from letagents.domain.ids import MessageId, quoted
 from letagents.domain.messages import Message
 from letagents.domain.names import name_key, primary_label
-from letagents.domain.words import readable, start_of_word, words
+from letagents.domain.words import readable, reads_by_sign, start_of_word, words
 
 TEXT_LIMIT = 400
 AUTHOR_LIMIT = 512
@@ -138,8 +139,14 @@ def _terms(text: str) -> tuple[Term, ...]:
 
 def _term(text: str, *, is_word: bool) -> Term:
     inside = tuple(words(text))
-    has_star = is_word and text.endswith("*") and bool(inside)
-    return Term(inside, is_open=has_star and len(inside[-1]) >= PREFIX_LENGTH)
+    if not is_word or not inside or not text.endswith("*") or reads_by_sign(inside[-1]):
+        return Term(inside)
+    if len(inside[-1]) < PREFIX_LENGTH:
+        raise Malformed(
+            f"words: {quoted(text)} has too few letters before its star.",
+            remedy=f"Put at least {PREFIX_LENGTH} letters before the star, or leave it out.",
+        )
+    return Term(inside, is_open=True)
 
 
 def _too_much(what: str, most: str) -> Malformed:

@@ -21,6 +21,7 @@ _ALONE = (
 _VOWEL_SIGNS = "\u0900-\u0963\u0966-\u0dff"
 """Scripts of India, whose vowels are marks: parts of a word that Python does not count as such."""
 _WORD = re.compile(rf"[{_ALONE}]|(?:[^\W_{_ALONE}]++|[{_VOWEL_SIGNS}]++)++")
+_SIGN = re.compile(f"[{_ALONE}]")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 
 _UNSEEN = frozenset("\u00ad\u0640") | set(map(chr, range(0xFE00, 0xFE10)))
@@ -62,6 +63,11 @@ def words(text: str) -> list[str]:
     """Return the words of `text`, in the form in which they are compared."""
     plain = folded(text)
     return [word[:WORD_LENGTH] for word in _pattern(plain).findall(plain)]
+
+
+def reads_by_sign(word: str) -> bool:
+    """Whether a word is one sign of a script that is read sign by sign: any ending fits it."""
+    return _SIGN.fullmatch(word) is not None
 
 
 def start_of_word(text: str, number: int) -> int:

@@ -134,7 +134,6 @@ class RoomSearchContract(RoomCallers):
             ("migration*", [2, 1]),
             ("migration", [2]),
             ('"a migr*"', []),
-            ("mi*", []),
             ("lo and", [3]),
             ("lo AND or NOT near", [3]),
             ("words:lo", []),
