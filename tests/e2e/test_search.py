@@ -12,7 +12,7 @@ from tests.e2e.shell import run
 
 from letagents.domain.ids import RoomId
 from letagents.domain.messages import Draft
-from letagents.entrypoints.cli.main import main
+from letagents.entrypoints.cli.main import _parsed, _parser, main
 from letagents.wire.bounds import size
 
 RESULT_LIMIT = 40_000
@@ -40,6 +40,42 @@ async def say(chat: Chat, *texts: str, **more: object) -> list[str]:
 async def hits(chat: Chat, **asked: object) -> list[str]:
     """Return the ids of what is found."""
     return [hit["id"] for hit in (await chat.call("search_messages", **asked))["hits"]]
+
+
+# --- as a shell, before anything is looked for ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (["--author", "Ada", "lexer"], ["lexer"]),
+        (["-n", "5", "the", "lexer"], ["the", "lexer"]),
+        (["the", "--json", "lexer", "--since", "2030-01-01", "is"], ["the", "lexer", "is"]),
+        (["--json", "--", "-slow", "--json"], ["-slow", "--json"]),
+        (["the", "--json", "--", "-slow"], ["the", "-slow"]),
+        (["--json", "-5", "-"], ["-5", "-"]),
+        (["--", "-slow"], ["-slow"]),
+        (["--json"], []),
+    ],
+)
+def test_words_stand_anywhere_among_options(line: list[str], words: list[str]) -> None:
+    assert _parsed(_parser(), ["search", "workshop", *line]).words == words
+
+
+def test_what_is_no_word_of_a_command_is_not_taken_for_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    answer = ["answer", "workshop", "request_1", "Yes,", "--as", "Grace", "do", "it."]
+    assert _parsed(_parser(), answer).text == ["Yes,", "do", "it."]
+    for line in (
+        ["search", "workshop", "--json", "lexer", "--bogus"],
+        ["board", "workshop", "--all", "lexer"],
+        ["send", "workshop", "hello", "--key", "k", "there"],
+    ):
+        with pytest.raises(SystemExit) as ended:
+            _parsed(_parser(), line)
+        assert ended.value.code == 2
+        assert f"unrecognized arguments: {line[-1]}" in capsys.readouterr().err
 
 
 # --- as a model -----------------------------------------------------------------------------------

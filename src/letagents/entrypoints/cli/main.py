@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 refused or wrong, 2 not understood, 130 interrupted.
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -14,13 +15,15 @@ from letagents.domain.errors import LetAgentsError
 
 INTERRUPTED = 130
 
+_OPTION = re.compile(r"-[^\d\s.][^\s]*$")
+
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code."""
     parser = _parser()
-    arguments = parser.parse_args(argv)
+    arguments = _parsed(parser, argv)
     if arguments.module is None:
         parser.print_help()
         return 0
@@ -39,6 +42,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
+    """Return what is asked for. The words of a command may stand among its options.
+
+    The library takes them from one side of an option only, and calls the others unrecognized.
+    """
+    arguments, rest = parser.parse_known_args(argv)
+    at = rest.index("--") if "--" in rest else len(rest)
+    unknown = [word for word in rest[:at] if _OPTION.match(word)]
+    several = getattr(arguments, "several", None)
+    if unknown or (rest and several is None):
+        parser.error(f"unrecognized arguments: {' '.join(unknown or rest)}")
+    if rest:
+        setattr(arguments, several, [*getattr(arguments, several), *rest[:at], *rest[at + 1 :]])
+    return arguments
 
 
 def _let_go_of_output() -> None:
@@ -143,6 +162,7 @@ def _search(commands: Commands) -> None:
     search.add_argument("room", metavar="ROOM", help="its name or invite code")
     words = "whole words that must all be there; 'a phrase' in quotes; begin*"
     search.add_argument("words", metavar="WORD", nargs="*", help=words)
+    search.set_defaults(several="words")
     search.add_argument("--author", metavar="NAME", help="only what they said")
     search.add_argument(
         "--thread", metavar="msg_N", type=_message_id, help="only the thread of that message"
@@ -208,6 +228,7 @@ def _answer(commands: Commands) -> None:
     answer.add_argument("room", metavar="ROOM", help="its name or invite code")
     answer.add_argument("request", metavar="REQUEST", help="which: `letagents requests ROOM`")
     answer.add_argument("text", metavar="TEXT", nargs="+", help="the answer; - reads it")
+    answer.set_defaults(several="text")
     answer.add_argument("--as", dest="name", metavar="NAME", help="your name (else as git has it)")
 
 
