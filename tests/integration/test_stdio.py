@@ -127,6 +127,10 @@ class Wire:
         """Return what else was sent, once standard output is closed."""
         return [json.loads(line) for line in until_closed(self._messages)]
 
+    def heard(self) -> bytes | None:
+        """Return the next line of standard error."""
+        return self._errors.get(timeout=PATIENCE)
+
     def said(self) -> str:
         """Return all of standard error, once it is closed."""
         return b"".join(until_closed(self._errors)).decode()
@@ -551,6 +555,38 @@ def test_a_signal_that_was_held_back_when_the_process_was_started_ends_it(number
         assert wire.left() == 0
 
 
+A_PARENT = "import subprocess, sys; subprocess.run(sys.argv[1:])"
+STARTING = """
+import sys, threading
+from letagents.entrypoints.mcp.process import serve
+def service():
+    print("starting", file=sys.stderr)
+    threading.Event().wait(60)
+serve(service)
+"""
+
+
+@pytest.mark.parametrize("ending", [termination, interruption])
+@posix
+def test_the_process_leaves_even_where_it_hangs_while_it_starts(
+    ending: Callable[[Wire], None],
+) -> None:
+    with connected(ERAS[1], (sys.executable, "-c", STARTING)) as wire:
+        assert wire.heard() == b"starting\n"
+        ending(wire)
+
+        assert wire.left() == 0
+
+
+@posix
+def test_a_process_that_hangs_while_it_starts_leaves_when_its_parent_dies() -> None:
+    with connected(ERAS[1], (sys.executable, "-c", A_PARENT, *COMMAND[:1], "-c", STARTING)) as wire:
+        assert wire.heard() == b"starting\n"
+        wire.process.kill()
+
+        assert wire.rest() == []
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @posix
 def test_a_signal_before_anything_was_said_ends_the_process_quietly(number: int) -> None:
@@ -562,9 +598,6 @@ def test_a_signal_before_anything_was_said_ends_the_process_quietly(number: int)
     ran = subprocess.run(command, check=False, capture_output=True, timeout=PATIENCE)
 
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
-
-
-A_PARENT = "import subprocess, sys; subprocess.run(sys.argv[1:])"
 
 
 UNTOLD = """

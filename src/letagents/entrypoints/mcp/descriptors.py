@@ -15,8 +15,6 @@ from typing import Protocol, cast
 
 import anyio
 
-from letagents.entrypoints.mcp.watch import when_hung_up
-
 _CHUNK = 65536
 
 
@@ -102,18 +100,14 @@ def _write_all(descriptor: int, data: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-async def take_over(
-    longest: int, lost: Callable[[], None], hung_up: Callable[[], None] | None = None
-) -> tuple[asyncio.StreamReader, Sink]:
+async def take_over(longest: int, lost: Callable[[], None]) -> tuple[asyncio.StreamReader, Sink]:
     """Return standard input, in lines of at most `longest` bytes, and standard output.
 
     From then on descriptor 0 is the null device and 1 is standard error, here and in children, so
     that nothing but what the sink is given reaches the other side. `lost` hears when nobody reads
-    it any more. `hung_up` hears of the other side closing either, in a thread of its own.
+    it any more.
     """
     source, target = _taken_over()
-    if hung_up is not None:
-        when_hung_up(source, target, hung_up)
     lines = asyncio.StreamReader(limit=longest)
     if not _can_watch(source, target):
         _read_file(source, lines)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from types import FrameType
 
-from letagents.entrypoints.mcp.watch import when_parent_dies
+from letagents.entrypoints.mcp.watch import when_client_hangs_up, when_parent_dies
 
 GRACE = 1.0
 """Seconds that an ending has for leaving in order, once there is a reason for it.
@@ -42,8 +42,17 @@ class Lifetime:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._watchdog = _Watchdog()
 
+    def end_with_parent(self) -> None:
+        """Let it end when the process that started this one is gone; now, if it is already."""
+        when_parent_dies(lambda: self.end("the parent died"))
+
     def begin(self) -> None:
-        """Let the running event loop hear of the end, and end on SIGTERM and SIGINT from now on."""
+        """Let the running event loop hear of the end; end on SIGTERM and SIGINT from now on, too.
+
+        From now on the client must not hang up either. The loop then ends it in order, once all is
+        read; the watchdog does, should the loop not come to that. Before, there is nothing to end,
+        and a script that was written into a pipe waits to be answered, however slow the start is.
+        """
         self._loop = asyncio.get_running_loop()
         if self.reason is not None:
             self._ended.set()
@@ -53,27 +62,20 @@ class Lifetime:
                 self._loop.add_signal_handler(number, self._ended.set)
             # ... but waits for its turn; a handler of ours does not, however busy the loop is.
             signal.signal(number, self._end_on)
+        when_client_hangs_up(self._watchdog.start)
 
     def end(self, reason: str) -> None:
         """Let it end now, from whatever thread or signal handler; the first reason is kept."""
         if self.reason is None:
             self.reason = reason
-        self.hurry()
+        self._watchdog.start()
         if self._loop is not None:
             with suppress(RuntimeError):  # the loop is closed: it has ended
                 self._loop.call_soon_threadsafe(self._ended.set)
 
-    def hurry(self) -> None:
-        """Let there be an end soon, without asking for it: what was read may still be answered."""
-        self._watchdog.start()
-
     async def wait(self) -> None:
         """Return once it has ended."""
         await self._ended.wait()
-
-    def end_with_parent(self) -> None:
-        """Let it end when the process that started this one is gone; now, if it is already."""
-        when_parent_dies(lambda: self.end("the parent died"))
 
     def _end_on(self, number: int, _frame: FrameType | None) -> None:
         self.end(f"{signal.Signals(number).name} came")

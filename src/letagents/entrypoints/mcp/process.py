@@ -94,10 +94,7 @@ async def run_stdio(service: Service[S], lifetime: Lifetime) -> None:
     from letagents.entrypoints.mcp.stdio import stdio
 
     lifetime.begin()
-    async with (
-        stdio(lifetime.end, lifetime.hurry) as (incoming, outgoing),
-        service.open_session() as session,
-    ):
+    async with stdio(lifetime.end) as (incoming, outgoing), service.open_session() as session:
         server = build_server(
             service.tools,
             session,

@@ -7,7 +7,6 @@ queue for each line, which is two thirds of a call.
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -179,17 +178,13 @@ class Outgoing(_Lasting):
 
 
 @asynccontextmanager
-async def stdio(
-    ended: Callable[[str], None], hung_up: Callable[[], None] | None = None
-) -> AsyncIterator[tuple[Incoming, Outgoing]]:
+async def stdio(ended: Callable[[str], None]) -> AsyncIterator[tuple[Incoming, Outgoing]]:
     """Take over standard input and output for good, and hand them over as message streams.
 
     From then on descriptor 0 is the null device and 1 is standard error, here and in children, so
-    that nothing but messages reaches the wire. `ended` hears when the client has closed either and
-    all it wrote is read; `hung_up`, in another thread, as soon as it has closed one.
+    that nothing but messages reaches the wire. `ended` hears when the client closes either.
     """
-    lost = partial(ended, "standard output closed")
-    lines, sink = await take_over(LONGEST_LINE, lost, hung_up)
+    lines, sink = await take_over(LONGEST_LINE, lambda: ended("standard output closed"))
     unanswered = Unanswered()
     incoming = Incoming(lines, sink, unanswered, lambda: ended("standard input ended"))
     try:

@@ -15,13 +15,13 @@ LOOK = 0.5
 """Seconds between two looks at what the kernel does not tell of."""
 
 
-def when_hung_up(source: int, target: int, tell: Callable[[], None]) -> None:
-    """Call `tell` in a thread once nobody writes to `source`, or reads from `target`, any more.
+def when_client_hangs_up(tell: Callable[[], None]) -> None:
+    """Call `tell` in a thread once nobody holds the other end of standard input, or of output.
 
     What was written before may still be unread. A file never hangs up; on Windows nothing tells.
     """
     if hasattr(select, "poll"):
-        _in_thread(_tell_of_hanging_up, os.dup(source), os.dup(target), tell)
+        _in_thread(_tell_of_hanging_up, os.dup(0), os.dup(1), tell)
 
 
 def _tell_of_hanging_up(source: int, target: int, tell: Callable[[], None]) -> None:
@@ -37,11 +37,9 @@ def _tell_of_hanging_up(source: int, target: int, tell: Callable[[], None]) -> N
         watched -= unfit
         if seen.keys() - unfit:
             tell()
-            break
+            return
         if not seen:  # some systems wake up for data, too; that must not keep this thread busy
             _pause()
-    os.close(source)
-    os.close(target)
 
 
 def when_parent_dies(tell: Callable[[], None]) -> None:
@@ -61,9 +59,9 @@ def _adopted_by(parent: int) -> bool:
     """Whether `parent` did not start this process, but got it when its real parent died.
 
     A new process is in its parent's session, unless it leads one of its own. So one that leads
-    none, and whose parent is in another session, has lost the parent that it began with. That
-    holds where the first process of a container started this one, and for services, whose
-    processes lead their sessions. Parent 0 is one that cannot be seen from this container.
+    none, and whose parent is in another session, has lost the parent that it began with. Services
+    and remote logins lead their sessions, and what the first process of a container starts shares
+    that one's. Parent 0 is outside of the container, where nothing can be asked about it.
     """
     if sys.platform != "linux" or parent == 0:
         return False
