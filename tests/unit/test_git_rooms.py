@@ -51,6 +51,7 @@ def test_every_spelling_of_a_remote_has_the_same_room(remote: str) -> None:
         ("git@host:/srv/git/x.git", "host/srv/git/x"),
         ("/srv/git/Engine.git", "/srv/git/Engine"),
         ("file:///srv/git/Engine.git/", "/srv/git/Engine"),
+        ("FILE:///srv/git/Engine.git", "/srv/git/Engine"),
     ],
 )
 def test_elsewhere_than_on_github_a_path_keeps_its_case(remote: str, room: str) -> None:
@@ -70,6 +71,10 @@ def test_elsewhere_than_on_github_a_path_keeps_its_case(remote: str, room: str) 
         "C:/engine",
         "https://github.com",
         "https://github.com/.git",
+        "https:///ada/engine",
+        "https://:443/ada/engine",
+        "https://ada:s3cret@/ada/engine",
+        "ssh://git@:22/ada/engine",
         "https://host/../../engine",
         "https://ada:s3/cret@github.com/ada/engine",
         "https://ada:1/s3cret?@github.com/ada/engine",

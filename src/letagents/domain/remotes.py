@@ -6,6 +6,7 @@ Every commit loads this where the guard is installed: it needs nothing that is s
 import re
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?P<address>[^/?#]*)(?P<path>[^?#@]*)(?:[?#][^@]*)?")
+_FILE = re.compile(r"file://", re.IGNORECASE)
 _SCP = re.compile(r"(?:[^/]*@)?(?P<address>\[[^]/]+\]|[^/:@\[\]]{2,}):(?P<path>.+)")
 _ADDRESS = re.compile(r"(?:.*@)?\[?(?P<host>[^]@:]*)(?::\d*)?\]?(?::\d*)?")
 BARE = re.compile(r"(?P<address>[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)(?P<path>(?:/[^/]+){2,})/?")
@@ -36,6 +37,8 @@ def _parts(remote: str) -> tuple[str, str]:
     address = _ADDRESS.fullmatch(spelled["address"]) if spelled is not None else None
     if spelled is None or address is None:
         return "", ""
+    if not address["host"] and not _FILE.match(remote):
+        return "", ""  # its path would look like a folder of this machine
     return address["host"], spelled["path"]
 
 
