@@ -313,16 +313,47 @@ async def test_a_room_is_chosen_only_inside_a_checkout_and_only_if_there_is_one_
     assert named["room_id"] == "Workshop"
 
 
-async def test_a_file_that_chooses_a_room_nobody_can_enter_is_kept_and_that_is_told(
-    chat: Chat, tmp_path: Path
+async def test_a_file_that_chooses_a_room_which_cannot_be_entered_now_is_kept_and_that_is_told(
+    chat: Chat, home: Path, tmp_path: Path
 ) -> None:
     root = checkout(tmp_path / "engine")
-    done = await chat.call("initialize_repo", room="abcd-efgh", cwd=str(root))
+    home.mkdir(exist_ok=True)
+    (home / "mcp-state.json").write_text("{")
+    done = await chat.call("initialize_repo", cwd=str(root))
 
-    assert (done["success"], done["joined"], done["room_id"]) == (True, False, "ABCD-EFGH")
-    assert "ABCD-EFGH" in done["error"]
+    assert (done["success"], done["joined"], done["room_id"]) == (True, False, REPOSITORY)
+    assert done["error"]
     assert done["hint"]
     assert (root / FILE).exists()
+
+
+async def test_a_code_that_no_room_has_is_chosen_for_nobody(chat: Chat, tmp_path: Path) -> None:
+    root = checkout(tmp_path / "engine")
+    unknown = await chat.call("initialize_repo", room="abcd-efgh", cwd=str(root))
+    assert unknown["success"] is False
+    assert "ABCD-EFGH" in unknown["error"]
+    assert unknown["hint"]
+    assert not (root / FILE).exists()
+
+    code = (await chat.call("create_room"))["code"]
+    known = await chat.call("initialize_repo", room=code, cwd=str(root))
+    assert (known["success"], known["joined"], known["code"]) == (True, True, code)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"room": 5}', '{"room": " "}'])
+async def test_a_file_that_is_ignored_is_not_said_to_choose_a_room(
+    chat: Chat, tmp_path: Path, content: str
+) -> None:
+    root = checkout(tmp_path / "engine")
+    (root / FILE).write_text(content)
+    done = await chat.call("initialize_repo", cwd=str(root))
+    warning = (await chat.call("check_repo", cwd=str(root)))["warning"]
+
+    assert done["success"] is False
+    assert "ignored" in done["error"]
+    assert warning.rpartition(": ")[2] in done["error"]
+    assert "remove" in done["hint"]
+    assert (root / FILE).read_text() == content
 
 
 async def test_a_file_that_cannot_be_written_is_told_of(chat: Chat, tmp_path: Path) -> None:

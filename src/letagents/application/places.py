@@ -7,8 +7,14 @@ import anyio
 import attrs
 import structlog
 
-from letagents.domain import git_rooms
-from letagents.domain.errors import LetAgentsError, NoRoom, StateUnavailable, UnknownRoom
+from letagents.domain import git_rooms, rooms
+from letagents.domain.errors import (
+    LetAgentsError,
+    NoRoom,
+    RoomsUnavailable,
+    StateUnavailable,
+    UnknownRoom,
+)
 from letagents.domain.git_rooms import GitRoom
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.local_state import LocalState, RoomSession, save_room, touch_room
@@ -73,6 +79,16 @@ class Places:
         """
         await self.state.read()
         return await self._entered(await self._opened(room), via)
+
+    async def check(self, room_id: RoomId) -> None:
+        """Refuse an invite code that no room has; what cannot be told now is let through.
+
+        Raises:
+            UnknownRoom: nobody could ever enter.
+        """
+        if rooms.looks_like_code(str(room_id)):
+            with suppress(RoomsUnavailable):
+                await self.rooms.join(room_id, create=False)
 
     async def settle(self, room: GitRoom, *, via: str) -> Entered | None:
         """Do as `enter`, unless this chat has entered a room by itself by then.

@@ -5,10 +5,11 @@ import structlog
 
 from letagents.application.places import Entered, Places
 from letagents.domain import forges, git_rooms, rooms
-from letagents.domain.errors import LetAgentsError
+from letagents.domain.errors import LetAgentsError, UnknownRoom
 from letagents.domain.forges import Verdict
 from letagents.domain.git_rooms import GitRoom
 from letagents.domain.ids import RoomId
+from letagents.domain.room_config import RoomConfig
 from letagents.ports.forges import Forges
 from letagents.ports.surroundings import Checkouts, Place
 
@@ -123,11 +124,7 @@ class Repository:
                 "Pass cwd inside one, or run `git init` there first.",
             )
         if config is not None:
-            return NotChosen(
-                f"{config.path} chooses a room already.",
-                "Change or remove that file to choose another.",
-                config.path,
-            )
+            return _chosen_already(config)
         chosen = room_id or here.derived.repository
         if chosen is None:
             return NotChosen(
@@ -138,6 +135,10 @@ class Repository:
         return await self._choose(checkout.root, chosen)
 
     async def _choose(self, root: str, room_id: RoomId) -> Chosen | NotChosen:
+        try:
+            await self.places.check(room_id)
+        except UnknownRoom as error:  # it would keep later chats from every room
+            return NotChosen(error.happened, error.remedy)
         written = await self.checkouts.choose(root, room_id)
         if written.wrong is not None:
             return NotChosen(f"The file was not written: {written.wrong}.", path=written.path)
@@ -162,3 +163,12 @@ class Repository:
         if answer is None:
             return Verdict(question.provider, wrong=f"{question.provider} could not be reached.")
         return forges.verdict(question, answer)
+
+
+def _chosen_already(config: RoomConfig) -> NotChosen:
+    if config.wrong is None:
+        what, then = "chooses a room already", "Change or remove that file to choose another."
+    else:
+        what = f"is there, and is ignored: {config.wrong}"
+        then = "Mend or remove that file, then call this again."
+    return NotChosen(f"{config.path} {what}.", then, config.path)
