@@ -18,12 +18,15 @@ from hypothesis.stateful import (
 from tests.contract.test_room_machines import NUMBERS, SIDES, RoomMachine
 
 from letagents.adapters.nudges.none import NoNudges
+from letagents.adapters.rooms.book import Book
 from letagents.adapters.rooms.evidence import UnknownProcesses
 from letagents.adapters.rooms.kept import doing
+from letagents.adapters.rooms.kept import intents as kept_intents
 from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.kept.governance import KeptGovernance
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
+from letagents.domain import governance
 from letagents.domain.approvals import APPROVAL_TERM, PENDING_TERM, IntentStatus
 from letagents.domain.denials import IntentNotFound, NotTheManager
 from letagents.domain.errors import LetAgentsError
@@ -293,7 +296,7 @@ class IntentMachine(RoomMachine):
 
     def may_claim(self, wish: Wish, worker: int, shown: Approval | None, task_id: str) -> bool:
         job = self.jobs[task_id]
-        is_managed = self.manager in self.here
+        is_managed = self.manager in self.here and (worker == self.manager or not self.is_silent())
         if job.status is not Status.ACCEPTED:
             return False
         if shown is None:
@@ -324,6 +327,17 @@ class IntentMachine(RoomMachine):
         self.settle()
         self.see_who_manages()
         self.see_what_created_itself()
+
+    def is_silent(self) -> bool:
+        """Whether the manager gave no sign for so long that it counts as dead."""
+
+        def silence(book: Book) -> timedelta:
+            manager = kept_intents.manager(book)
+            assert manager is not None
+            known = kept_intents.evidence(book, manager)
+            return governance.silence(manager, known, self.clock.tick())
+
+        return bool(self.run(self.kept[0].look(ROOM, silence, None)) >= SILENCE)
 
     def see_who_manages(self) -> None:
         found = self.run(self.governing[0].governed(ROOM)).manager

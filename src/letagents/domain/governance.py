@@ -1,7 +1,7 @@
 """Who decides about a board: how much has to be approved, and the worker that manages it.
 
-P1  Off asks for no approval; manager_optional for one while a live worker manages the board;
-    intent_required always. Only what agents do is asked about.
+P1  Off asks for no approval; manager_optional for one while a worker manages the board that is not
+    dead (P3); intent_required always. Only what agents do is asked about.
 P2  A manager manages as long as its session has not ended; the next one takes the place of the one
     before.
 P3  A manager is dead once its session ended, or once it was silent for five minutes by the steady

@@ -102,6 +102,33 @@ class BoardManagersContract(BoardCallers):
         assert (await governance.governed(ROOM)).manager is None
         await self.new_task(board, ada, "Nobody manages")
 
+    @pytest.mark.rule("P1")
+    @pytest.mark.parametrize("failover", [Failover.OFF, Failover.ANNOUNCE])
+    async def test_a_manager_that_fell_silent_keeps_nobody_from_the_board(
+        self,
+        governance: Governance,
+        board: Board,
+        rooms: RoomTransport,
+        clock: ManualClock,
+        ada: Connection,
+        bob: Connection,
+        failover: Failover,
+    ) -> None:
+        await governance.set_mode(ROOM, failover=failover)
+        await governance.assign_manager(ROOM, bob.session.session_id)
+        clock.pass_by(5 * MINUTE - timedelta(seconds=1))
+        with pytest.raises(IntentRequired):
+            await self.new_task(board, ada, "Bob manages")
+        await self.after(rooms, clock, 2 * MINUTE)
+
+        await self.new_task(board, ada, "Nobody manages")
+
+        told = await self.said(rooms, "[status]")
+        assert len(told) == (failover is Failover.ANNOUNCE)
+        assert all("nothing needs an approval" in one.text for one in told)
+        with pytest.raises(IntentRequired):
+            await self.new_task(board, bob, "Bob is back")
+
     async def test_only_a_live_worker_of_the_room_can_manage(
         self, governance: Governance, rooms: RoomTransport, ada: Connection, bob: Connection
     ) -> None:

@@ -52,9 +52,16 @@ def evidence(book: Book, one: Manager) -> Evidence:
 def needs_intent(book: Book) -> bool:
     """Whether what agents do to the board has to be approved now."""
     mode = settings(book).manager_mode
-    one = manager(book) if mode is ManagerMode.MANAGER_OPTIONAL else None
-    is_managed = one is not None and evidence(book, one).is_live
+    is_managed = mode is ManagerMode.MANAGER_OPTIONAL and _is_managed(book)
     return governance.needs_intent(mode, is_managed=is_managed)
+
+
+def _is_managed(book: Book) -> bool:
+    if (one := manager(book)) is None:
+        return False
+    known = evidence(book, one)
+    acts_itself = book.caller is not None and book.caller.session_id == one.session_id
+    return known.is_live if acts_itself else not governance.is_dead(one, known, book.tick)
 
 
 def spend(

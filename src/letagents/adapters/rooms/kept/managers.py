@@ -102,4 +102,4 @@ def _announce(book: Book, manager: Manager, failover: Failover) -> None:
         return
     away = attrs.evolve(manager, is_away=True, outages=manager.outages + 1)
     book.put(MANAGERS, away)
-    kept_notices.is_away(book, away)
+    kept_notices.is_away(book, away, is_asked=kept_intents.needs_intent(book))

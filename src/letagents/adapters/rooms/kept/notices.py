@@ -138,14 +138,16 @@ def succeeded(book: Book, before: Manager, after: Manager, pending: Sequence[Int
         _noticed(book, waits, f"{key}:intents")
 
 
-def is_away(book: Book, manager: Manager) -> None:
-    """Say that the manager is away and nobody takes its place."""
+def is_away(book: Book, manager: Manager, *, is_asked: bool) -> None:
+    """Say that the manager is away and nobody takes its place; `is_asked`: approvals are needed."""
     who = _name(manager.actor_label)
-    text = (
-        f"[status] {who}, who manages the board, has been away for 5 minutes. "
-        "What needs its approval waits: a person decides with `letagents approve`, or lets "
-        "another manage the board with assign_board_manager."
+    meanwhile = (
+        "What needs an approval waits: a person decides with `letagents approve`, or lets another "
+        "manage the board with assign_board_manager."
+        if is_asked
+        else "Until it is back, or another manages the board, nothing needs an approval."
     )
+    text = f"[status] {who}, who manages the board, has been away for 5 minutes. {meanwhile}"
     _noticed(book, text, f"board_manager_offline:{manager.manager_id}:{manager.outages}")
 
 
