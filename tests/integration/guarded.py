@@ -15,11 +15,12 @@ from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.kept.paths import KeptPaths
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.system import SystemClock, SystemIds
+from letagents.domain.ids import RoomId, Token, WorkerId
 from letagents.domain.path_claims import PathClaim, Wanted, patterns_of
-from letagents.domain.sessions import Connection
+from letagents.domain.sessions import Arrival, Connection
 from letagents.domain.tasks import Patch, Proposal, Status
-from letagents.testing.contracts.room_callers import ROOM, arrival
 
+ROOM = RoomId("workshop")
 REMOTE = "https://example.com/o/r.git"
 REPOSITORY = "example.com/o/r"
 PATIENCE = 60
@@ -117,7 +118,7 @@ class Workers:
     async def come(self, number: int) -> Connection:
         """Return a worker's connection."""
         await self.rooms.join(ROOM)
-        return await self.rooms.connect(ROOM, arrival(number, number))
+        return await self.rooms.connect(ROOM, _arrival(number))
 
     async def task(self, who: Connection, title: str) -> str:
         """Give a new task to a worker; return its id."""
@@ -166,3 +167,18 @@ async def workers_in(home: Path) -> AsyncIterator[Workers]:
     finally:
         await rooms.aclose()
         processes.close()
+
+
+def _arrival(number: int) -> Arrival:
+    # Not that of the contract suites: benchmarks come here too, and have no pytest.
+    worker = WorkerId(f"worker_{number:032x}")
+    return Arrival(
+        token=Token(f"s{number:042d}"),
+        agent_key=f"ada/worker-{number:032x}",
+        instance_id=str(worker),
+        display_name=f"Worker{number}",
+        owner_label="Ada",
+        ide_label="Claude Code",
+        runtime="claude-code",
+        worker_id=worker,
+    )

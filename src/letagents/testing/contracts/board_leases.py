@@ -238,9 +238,9 @@ class BoardLeasesContract(HoldersOfTasks):
                 await board.lease_action(ROOM, task_id, action, bob.fence)
         with pytest.raises(IntentRequired, match="register_task_lease_action_intent"):
             await board.lease_action(ROOM, task_id, to_bob, bob.fence)
+        cancelled = to(Status.CANCELLED)
         for approval in (None, Approval()):
             with pytest.raises(LeaseHeld, match=ada.session.display_name):
-                cancelled = to(Status.CANCELLED)
                 await board.change(ROOM, task_id, cancelled, bob.fence, approval=approval)
         assert await board.task(ROOM, task_id) == before
 
