@@ -54,13 +54,13 @@ async def open_letagents(
         NotAvailable: the settings ask for rooms on a server, and no `rooms` are passed in.
     """
     from letagents.adapters.forges import WebForges
-    from letagents.adapters.git import GitCheckouts, GitSurroundings
+    from letagents.adapters.git import GitCheckouts, GitSurroundings, Patience
     from letagents.adapters.system import SystemClock, SystemIds
     from letagents.application.client import LetAgents
     from letagents.application.onboarding import Installation
 
     _quiet_by_default()
-    clock, ids = clock or SystemClock(), ids or SystemIds()
+    clock, ids, patience = clock or SystemClock(), ids or SystemIds(), Patience()
     async with AsyncExitStack() as opened:
         if rooms is None:
             rooms = _rooms(settings, clock, ids, opened)
@@ -69,12 +69,12 @@ async def open_letagents(
         yield LetAgents(
             state=state,
             rooms=rooms,
-            surroundings=surroundings or GitSurroundings(),
+            surroundings=surroundings or GitSurroundings(patience=patience),
             clock=clock,
             ids=ids,
             longest_wait=settings.poll_cap,
             api_url=settings.api_url,
-            checkouts=checkouts or GitCheckouts(),
+            checkouts=checkouts or GitCheckouts(patience=patience),
             forges=forges or WebForges(),
             installation=Installation(
                 state_path=str(settings.state_path),

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from letagents.adapters.git import GitSurroundings
+from letagents.adapters.git import GitCheckouts, GitSurroundings, Patience
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
 
@@ -41,7 +41,7 @@ def scripted(tmp_path: Path) -> Git:
         path = tmp_path / "a-git"
         path.write_text(f"#!/bin/sh\n{script}\n", "utf-8")
         path.chmod(0o700)
-        return GitSurroundings(str(path), limit=0.3)
+        return GitSurroundings(str(path), patience=Patience(0.3))
 
     return written
 
@@ -90,6 +90,27 @@ async def test_a_git_that_hangs_costs_its_limit_once_and_tells_nothing(scripted:
     with anyio.fail_after(10):
         assert await hanging.branch() is None
         assert await hanging.person() == getpass.getuser()
+
+
+@pytest.mark.rule("Q1")
+async def test_a_git_that_hung_is_waited_for_less_until_it_answers_again(
+    checkout: Path, scripted: Git, tmp_path: Path
+) -> None:
+    hanging = scripted(f'test -e {tmp_path}/mended && exec git "$@"; exec sleep 600')
+    patience = hanging.patience = Patience(0.3, short=0.05)
+    checkouts = GitCheckouts(hanging.git, patience)
+    assert patience.now == 0.3
+    assert await hanging.branch() is None
+    for _ in range(3):
+        assert patience.now == 0.05
+        assert await hanging.person() == getpass.getuser()
+        assert (await checkouts.look(str(checkout))).is_silent
+
+    (tmp_path / "mended").touch()
+    patience.limit, patience.short = 30, 20
+    assert patience.now == 20
+    assert await hanging.branch() == "feature/one"
+    assert patience.now == 30
 
 
 @pytest.mark.rule("Q1")

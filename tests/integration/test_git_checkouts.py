@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from letagents.adapters.git import GitCheckouts
+from letagents.adapters.git import GitCheckouts, Patience
 from letagents.domain.git_rooms import Checkout
 from letagents.domain.ids import RoomId
 from letagents.domain.room_config import FILE, LARGEST, LEVELS, UNREADABLE
@@ -261,7 +261,7 @@ async def test_a_git_that_hangs_costs_the_limit_and_what_files_tell_remains(
     hanging.chmod(0o700)
 
     with anyio.fail_after(10):
-        place = await GitCheckouts(str(hanging), limit=0.3).look(str(root))
+        place = await GitCheckouts(str(hanging), patience=Patience(0.3)).look(str(root))
 
     assert place.checkout is None
     assert place.is_silent

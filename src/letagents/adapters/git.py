@@ -3,6 +3,8 @@
 import getpass
 import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -36,15 +38,39 @@ _RUNS_NOTHING = {
 
 
 @attrs.define
+class Patience:
+    """How long git is waited for: after it was waited for in vain, less, until it answers again.
+
+    What hangs once mostly hangs again, and whoever asks should not wait for that each time.
+    """
+
+    limit: float = LIMIT
+    short: float = LIMIT / 10
+    _is_short: bool = False
+
+    @property
+    def now(self) -> float:
+        """How many seconds it is waited for now."""
+        return min(self.limit, self.short) if self._is_short else self.limit
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Give up what is done under this once it has taken too long."""
+        with anyio.move_on_after(self.now) as scope:
+            yield
+        self._is_short = scope.cancelled_caught
+
+
+@attrs.define
 class GitSurroundings:
-    """Asks git each time. One that is missing, or takes longer than `limit`, has nothing to say."""
+    """Asks git each time. One that is missing, or takes too long, has nothing to say."""
 
     git: str = "git"
-    limit: float = LIMIT
+    patience: Patience = attrs.field(factory=Patience)
 
     async def person(self) -> str | None:
         """Return git's user.name, else what its user.email begins with, else the system's user."""
-        with anyio.move_on_after(self.limit):
+        with self.patience.waiting():
             name = await self._ask("config", "--get", "user.name")
             name = name or _before_the_at(await self._ask("config", "--get", "user.email"))
             return name or _system_user()
@@ -52,7 +78,7 @@ class GitSurroundings:
 
     async def branch(self, cwd: str | None = None) -> str | None:
         """Return the branch checked out in `cwd`; None outside a checkout and on no branch."""
-        with anyio.move_on_after(self.limit):
+        with self.patience.waiting():
             return await self._ask("branch", "--show-current", cwd=cwd)
         return None
 
@@ -65,12 +91,12 @@ class GitCheckouts:
     """Looks each time. Git is asked only where a checkout is to be expected."""
 
     git: str = "git"
-    limit: float = LIMIT
+    patience: Patience = attrs.field(factory=Patience)
 
     async def look(self, cwd: str | None = None) -> Place:
         """Return what is known of `cwd` once it is known, or when the limit has come."""
         place = Place(cwd or os.curdir, is_there=False)
-        with anyio.move_on_after(self.limit):
+        with self.patience.waiting():
             place, expected = await to_thread.run_sync(_place, cwd, abandon_on_cancel=True)
             if expected:
                 place = attrs.evolve(place, is_silent=True)
