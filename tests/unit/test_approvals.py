@@ -103,6 +103,19 @@ def test_an_intent_lasts_a_day_and_its_approval_half_an_hour() -> None:
     assert stands(late, now=NOW + PENDING_TERM + APPROVAL_TERM) == "expired"
 
 
+@pytest.mark.rule("P12")
+def test_after_a_restart_of_the_machine_the_wall_clock_tells_what_is_over() -> None:
+    intent = attrs.evolve(proposed(), counted_from=Tick("one", 100.0))
+    day = PENDING_TERM.total_seconds()
+    for now, tick, status in (
+        (NOW - 9 * PENDING_TERM, Tick("one", 100.0 + day), "expired"),
+        (NOW + 9 * PENDING_TERM, Tick("one", 99.0 + day), "pending"),
+        (NOW, Tick("two", 2 * day), "pending"),
+        (NOW + PENDING_TERM, Tick("two", 0.0), "expired"),
+    ):
+        assert approvals.as_it_stands(intent, now, ACCEPTED, tick).status.value == status
+
+
 @pytest.mark.rule("P13")
 def test_what_is_over_stays_as_it_is() -> None:
     for over in (

@@ -1,6 +1,7 @@
 """The life of an intent: asked for, approved or denied, used once or overtaken.
 
 P12  An intent is pending for a day and, once approved, good for thirty minutes; then it expired.
+     A clock that people set changes nothing of that, as long as the machine runs.
 P16  An approval is void once its task was changed after it; a pending intent once its task has
      moved past or away from what was asked; both once the manager mode was changed.
 P17  The same payload by the same proposer again is the same intent, as long as it is open.
@@ -21,6 +22,7 @@ from letagents.domain.governance import Manager
 from letagents.domain.ids import SessionId, quoted
 from letagents.domain.intents import Action, Payload
 from letagents.domain.sessions import Session, SessionKind
+from letagents.domain.ticks import Tick, elapsed
 
 PENDING_TERM = timedelta(hours=24)
 APPROVAL_TERM = timedelta(minutes=30)
@@ -97,6 +99,8 @@ class Intent:
     escalated_at: datetime | None = None
     auto_approved: bool = False
     voided: Voided | None = None
+    counted_from: Tick | None = None
+    """Since when it is pending, or approved, on the steady clock; `expires_at` is for people."""
 
     @property
     def intent_id(self) -> str:
@@ -112,6 +116,7 @@ def propose(
     by: Session | None,
     standing: Standing | None,
     now: datetime,
+    tick: Tick | None = None,
 ) -> Intent:
     """Return a new intent."""
     return Intent(
@@ -124,6 +129,7 @@ def propose(
         created_at=now,
         updated_at=now,
         expires_at=now + PENDING_TERM,
+        counted_from=tick,
     )
 
 
@@ -159,18 +165,29 @@ _CLOSED: Final = ("merged", "done", "cancelled")
 _CLAIMABLE: Final = ("proposed", "accepted")
 
 
-def as_it_stands(intent: Intent, now: datetime, standing: Standing | None) -> Intent:
-    """Return the intent as it is now: expired, superseded, or as it was (P10, P14).
+def as_it_stands(
+    intent: Intent, now: datetime, standing: Standing | None, tick: Tick | None = None
+) -> Intent:
+    """Return the intent as it is now: expired, superseded, or as it was (P12, P16).
 
     `standing` is how its task stands now.
     """
     if not intent.status.is_open:
         return intent
-    if now >= intent.expires_at:
+    if _is_over(intent, now, tick):
         return attrs.evolve(intent, status=IntentStatus.EXPIRED, updated_at=now)
     if intent.task_id is not None and _is_overtaken(intent, standing):
         return superseded(intent, Voided.TASK_CHANGED, now)
     return intent
+
+
+def _is_over(intent: Intent, now: datetime, tick: Tick | None) -> bool:
+    """Whether its time is over (P12): after a restart of the machine the wall clock tells."""
+    since = intent.counted_from
+    if since is None or tick is None or since.boot != tick.boot:
+        return now >= intent.expires_at
+    is_approved = intent.status is IntentStatus.APPROVED
+    return elapsed(since, tick) >= (APPROVAL_TERM if is_approved else PENDING_TERM)
 
 
 def _is_overtaken(intent: Intent, standing: Standing | None) -> bool:
@@ -200,6 +217,7 @@ def approve(
     token_digest: str | None,
     standing: Standing | None,
     now: datetime,
+    tick: Tick | None = None,
 ) -> Intent:
     """Return a pending intent after it was approved."""
     return attrs.evolve(
@@ -210,6 +228,7 @@ def approve(
         decided_at=now,
         updated_at=now,
         expires_at=now + APPROVAL_TERM,
+        counted_from=tick,
         token_digest=token_digest,
         standing=standing,
     )

@@ -33,6 +33,7 @@ from letagents.domain.denials import (
 )
 from letagents.domain.intents import Action, ApprovalToken, Payload, asking
 from letagents.domain.sessions import Session
+from letagents.domain.ticks import Tick
 
 
 def spent(
@@ -44,6 +45,7 @@ def spent(
     token: ApprovalToken | None,
     now: datetime,
     standing: Standing | None,
+    tick: Tick | None = None,
 ) -> Intent:
     """Return the intent after `by` used its approval for `payload`.
 
@@ -58,7 +60,7 @@ def spent(
             f"{intent.intent_id} is for {intent.action.value}, not for {action.value}.",
             remedy=f"Ask for this: {again}.",
         )
-    _check_good(as_it_stands(intent, now, standing), intent, again)
+    _check_good(as_it_stands(intent, now, standing, tick), intent, again)
     _check_whose(intent, by, token, again)
     if intent.payload != dict(payload):
         raise _other_payload(intent, payload, again)

@@ -168,6 +168,27 @@ class BoardApprovalsContract(EverythingIsAsked):
         expired = await governance.intents(ROOM, IntentStatus.EXPIRED)
         assert [one.number for one in expired.intents] == [1, 2]
 
+    @pytest.mark.rule("P12")
+    async def test_a_clock_that_is_set_neither_ends_an_approval_nor_brings_one_back(
+        self, governance: Governance, board: Board, clock: ManualClock, ada: Connection
+    ) -> None:
+        task = await self.a_task(board)
+        slow = await self.asks_to_create(governance, ada)
+        asked = await self.asks_to_claim(governance, ada, task)
+        await governance.approve(ROOM, asked.intent.intent_id)
+        begin = clock.now()
+        clock.set_to(begin + 2 * PENDING_TERM)
+        names = [asked.intent.intent_id, slow.intent.intent_id]
+        stand = [(await governance.intent(ROOM, name)).status for name in names]
+        assert stand == [IntentStatus.APPROVED, IntentStatus.PENDING]
+
+        clock.pass_by(APPROVAL_TERM)
+        clock.set_to(begin - PENDING_TERM)
+        for _ in range(2):
+            with pytest.raises(IntentExpired, match="approval of intent_2 has expired"):
+                await self.claim(board, ada, task, by_id(asked.intent))
+            clock.set_to(begin)
+
     @pytest.mark.rule("P16", "P12")
     async def test_an_approval_lasts_to_its_last_moment(
         self, governance: Governance, board: Board, clock: ManualClock, ada: Connection

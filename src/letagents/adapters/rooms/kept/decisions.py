@@ -45,7 +45,8 @@ def _about(book: Book, payload: Payload) -> Task | None:
 
 def as_it_stands(book: Book, intent: Intent) -> Intent:
     """Return what has become of an intent by time and by its task."""
-    return approvals.as_it_stands(intent, book.now, task_standing(book, intent.task_id))
+    standing = task_standing(book, intent.task_id)
+    return approvals.as_it_stands(intent, book.now, standing, book.tick)
 
 
 def is_unsettled(book: Book) -> bool:
@@ -104,7 +105,13 @@ def proposed(
     elif (task := _about(book, payload)) is not None:
         prospects.check_follows(payload, task)
     intent = approvals.propose(
-        book.next_number(INTENTS), action, payload, by=by, standing=standing, now=book.now
+        book.next_number(INTENTS),
+        action,
+        payload,
+        by=by,
+        standing=standing,
+        now=book.now,
+        tick=book.tick,
     )
     book.put(INTENTS, intent)
     dues.ask(book, ESCALATION_DUE, intent.intent_id, book.now + PATIENCE)
@@ -124,6 +131,7 @@ def approved(book: Book, intent: Intent, *, reason: str | None) -> Decided:
         token_digest=digest(token) if token else None,
         standing=task_standing(book, intent.task_id),
         now=book.now,
+        tick=book.tick,
     )
     if task is not None:
         after = approvals.used(after, book.now, task_id=task.task_id)

@@ -88,23 +88,32 @@ def spend(
         return
     if approval is None or approval == Approval():
         if always or needs_intent(book):
-            raise spending.required(action, payload, _own(book, action, payload))
+            raise spending.required(action, payload, _own(book, action, payload, task))
         return
     if not always and settings(book).manager_mode is ManagerMode.OFF:
         raise denials.ManagerModeOff
     intent = _shown(book, approval, intents.asking(action, payload))
     used = spending.spent(
-        intent, action, payload, by=caller, token=approval.token, now=book.now, standing=task
+        intent,
+        action,
+        payload,
+        by=caller,
+        token=approval.token,
+        now=book.now,
+        standing=task,
+        tick=book.tick,
     )
     book.put(INTENTS, used)
 
 
-def _own(book: Book, action: Action, payload: Payload) -> Intent | None:
+def _own(book: Book, action: Action, payload: Payload, task: Standing | None) -> Intent | None:
     """Return the caller's open intent for the same, if there is one."""
     assert book.caller is not None  # noqa: S101  # only a worker needs an approval
     where = Where(is_open=True, by=book.caller.agent_key, newest_first=True)
     found = approvals.repeated(book.find(INTENTS, where), action, payload, book.caller)
-    return found if found and book.now < found.expires_at else None
+    if found is None:
+        return None
+    return found if approvals.as_it_stands(found, book.now, task, book.tick) == found else None
 
 
 def _shown(book: Book, approval: Approval, again: str) -> Intent:
