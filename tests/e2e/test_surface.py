@@ -135,6 +135,22 @@ def test_a_process_lists_what_its_profile_has_and_says_so_as_a_resource(
     }
 
 
+def test_the_core_says_of_what_it_lacks_how_to_have_it(tmp_path: Path) -> None:
+    with served(tmp_path, ERAS[0], {"LETAGENTS_TOOLSET": "core"}) as (process, _ready):
+        process.call("join_room", name="workshop")
+        elsewhere = process.refused("register_agent_session", registration_key="a key")
+        process.call("add_task", title="Oil the gate")
+        process.call("update_task", task_id="task_1", status="accepted")
+        process.call("claim_task", task_id="task_1")
+        released = process.call("release_task_lease", task_id="task_1")
+        token = process.refused("claim_task", task_id="task_1", board_intent_id="intent_9")
+
+    assert released["task"]["status"] == "accepted"
+    assert "list_board_intents" in token
+    assert "leave LETAGENTS_TOOLSET out" in token
+    assert "LETAGENTS_TOOLSET" not in elsewhere
+
+
 @pytest.mark.parametrize("settings", [{**TURN, "LETAGENTS_API_URL": LOCAL_ROOMS}, POLL])
 def test_a_supervised_process_says_of_each_call_that_it_has_no_supervisor(
     settings: dict[str, str], tmp_path: Path

@@ -136,6 +136,6 @@ def test_the_core_is_about_a_dozen_tools() -> None:
     assert offered(Caller(toolset=Toolset.CORE)) == (
         *("join_room", "register_agent_session", "disconnect_agent_session", "get_current_room"),
         *("add_task", "get_board", "claim_task", "update_task", "complete_task"),
-        *("claim_task_review", "send_message", "read_messages", "wait_for_messages"),
-        "search_messages",
+        *("claim_task_review", "release_task_lease"),
+        *("send_message", "read_messages", "wait_for_messages", "search_messages"),
     )

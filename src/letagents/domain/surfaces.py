@@ -132,7 +132,7 @@ OFFERS = (
     Offer("complete_task", core=True, local=True),
     Offer("claim_task_review", core=True, local=True),
     Offer("release_task_review"),
-    Offer("release_task_lease", local=True),
+    Offer("release_task_lease", core=True, local=True),
     Offer("handoff_task_lease", local=True),
     Offer("submit_review_verdict"),
     Offer("claim_paths"),

@@ -22,8 +22,9 @@ class Parameter:
     """One named value that a tool takes.
 
     `free_text` may hold line breaks and tabs (CRLF is read as LF), `blank` may be empty, the value
-    of a `secret` is never shown in an error, `form` says in words what `pattern` asks for. A
-    `ceiling` is a `max_length` that no honest value comes near, so that no model is told of it.
+    of a `secret` is never shown in an error, `form` says in words what `pattern` asks for. Where
+    only the core of the tools is offered, what is not `core` is left out. A `ceiling` is a
+    `max_length` that no honest value comes near, so that no model is told of it.
 
     An `object` with `fields` has these and no others; one without holds any JSON of at most
     `max_bytes`. Each value of an `array` is read as `item` says, whose own name is not shown; a
@@ -43,6 +44,7 @@ class Parameter:
     blank: bool = attrs.field(default=False, kw_only=True)
     free_text: bool = attrs.field(default=False, kw_only=True)
     secret: bool = attrs.field(default=False, kw_only=True)
+    core: bool = attrs.field(default=True, kw_only=True)
     minimum: float | None = attrs.field(default=None, kw_only=True)
     maximum: float | None = attrs.field(default=None, kw_only=True)
     fields: tuple["Parameter", ...] = attrs.field(default=(), kw_only=True)

@@ -4,11 +4,13 @@ Rooms on a server and supervisors are not part of this version: a supervised pro
 tools, and each call says so.
 """
 
+import re
+
 import attrs
 
-from letagents.domain.errors import NotAvailable
+from letagents.domain.errors import LetAgentsError, NotAvailable
 from letagents.domain.modes import Mode, Refusal, refusal
-from letagents.domain.surfaces import Caller, Profile, offered, reads
+from letagents.domain.surfaces import Caller, Profile, Toolset, offered, reads
 from letagents.entrypoints.mcp.tool import Progress, Run, Tool
 from letagents.entrypoints.mcp.tools import schemas
 from letagents.entrypoints.mcp.tools.arguments import Arguments
@@ -18,6 +20,11 @@ from letagents.entrypoints.mcp.visit import Visit
 Plain = dict[str, object]
 
 _BY_NAME = {tool.name: tool for tool in TOOLS}
+_WORD = re.compile(r"\w+")
+_CORE_ALONE = (
+    " This process offers the core of the tools alone, without {tools}: ask your user to leave "
+    "LETAGENTS_TOOLSET out and to start it again, or to do it for you."
+)
 _REFUSED = schemas.result(
     {"success": schemas.BOOLEAN, "error": schemas.STRING, "message": schemas.STRING}
 )
@@ -34,7 +41,24 @@ def _as_seen(tool: Tool[Visit], caller: Caller, mode: Mode) -> Tool[Visit]:
         return attrs.evolve(tool, run=_refusing(refused), result=_REFUSED)
     if mode is Mode.SUPERVISED:
         return attrs.evolve(tool, run=_no_supervisor, read_only=reads(tool.name))
-    return tool
+    return _in_the_core(tool, caller) if caller.toolset is Toolset.CORE else tool
+
+
+def _in_the_core(tool: Tool[Visit], caller: Caller) -> Tool[Visit]:
+    """Return a tool as it is offered where many are not, of which an error may still speak."""
+    there = set(offered(caller))
+
+    async def run(visit: Visit, arguments: Arguments, progress: Progress) -> Plain:
+        try:
+            return await tool.run(visit, arguments, progress)
+        except LetAgentsError as error:
+            named = dict.fromkeys(name for name in _WORD.findall(error.remedy) if name in _BY_NAME)
+            if named and not there & named.keys():
+                error.remedy += _CORE_ALONE.format(tools=" and ".join(named))
+            raise
+
+    parameters = tuple(parameter for parameter in tool.parameters if parameter.core)
+    return attrs.evolve(tool, parameters=parameters, run=run)
 
 
 def _refusing(refused: Refusal) -> Run[Visit]:
