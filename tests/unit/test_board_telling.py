@@ -8,6 +8,7 @@ from tests.unit.test_tasks import ADA, task
 
 from letagents.domain.board import History, LeaseView, TaskView
 from letagents.domain.events import Decision, Event, EventType
+from letagents.domain.leases import LeaseKind
 from letagents.domain.locks import Lock
 from letagents.domain.tasks import Status, Task
 from letagents.entrypoints.cli.board import explained, listed
@@ -54,6 +55,12 @@ def test_who_can_do_what_is_told_for_each_status() -> None:
     assert "Another agent can review it: claim_task_review." in review
     assert "Ada can set it to blocked or in_review or done." in working
     assert "Any agent can claim it" not in working
+    for is_held in (True, False):
+        theirs = attrs.evolve(
+            lease(is_held=is_held, alive=None), lease=attrs.evolve(LEASE, kind=LeaseKind.REVIEW)
+        )
+        reviewed = told(task(Status.IN_REVIEW, ADA), held, theirs)
+        assert ("Another agent can review it" in reviewed) is not is_held
     assert "Any agent can claim it: claim_task." in told(task(Status.ACCEPTED))
     assert "Anybody here can set it to accepted." in told(task(Status.DONE))
 
@@ -98,3 +105,4 @@ def test_a_board_is_listed_with_who_is_on_each_task() -> None:
     assert "accepted (locked)  -" in lines[1]
     assert "Ada (gone)" in lines[2]
     assert "lock_1 stops this task (human_stop): rain" in why
+    assert "claim_task" not in why

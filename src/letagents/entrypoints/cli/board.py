@@ -176,14 +176,14 @@ def _span(span: timedelta) -> str:
 
 def _possible(view: TaskView) -> Iterator[str]:
     """Yield what can follow, and who can do it."""
-    task = view.task
-    work = next((one for one in view.leases if one.lease.kind is LeaseKind.WORK), None)
-    if task.status is Status.ACCEPTED or (task.status in WORKING and not (work and work.is_held)):
+    task, held = view.task, {one.lease.kind for one in view.leases if one.is_held}
+    is_free = task.status in WORKING and LeaseKind.WORK not in held
+    if (task.status is Status.ACCEPTED or is_free) and not view.locks:
         yield "Any agent can claim it: claim_task."
     for who, statuses in _movers(view):
         if statuses:
             yield f"{who} can set it to {_or(statuses)}."
-    if task.status in REVIEWABLE:
+    if task.status in REVIEWABLE and LeaseKind.REVIEW not in held:
         yield "Another agent can review it: claim_task_review."
 
 

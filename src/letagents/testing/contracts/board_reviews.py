@@ -168,6 +168,11 @@ class BoardReviewsContract(HoldersOfTasks):
         with pytest.raises(ReviewLeaseRequired):
             await board.verdict(ROOM, task_id, said, bob.fence)
         await board.review_action(ROOM, task_id, ReviewClaim(), bob.fence)
+        cy = await rooms.connect(ROOM, arrival(3, 3))
+        with pytest.raises(ReviewLeaseRequired, match=bob.session.display_name) as refused:
+            await board.verdict(ROOM, task_id, said, cy.fence)
+        assert f"@agent:{bob.session.agent_key}" in refused.value.remedy
+        assert "claim_task_review" not in refused.value.remedy
         record = await board.verdict(ROOM, task_id, said, bob.fence)
         again = await board.verdict(ROOM, task_id, said, bob.fence)
 

@@ -153,12 +153,18 @@ def verdict(sheet: Sheet, task_id: str, said: Verdict) -> Record:
     moves.check_reviewable(task)
     lease = sheet.active(LeaseKind.REVIEW, task)
     if lease is None or lease.session_id != by.session_id:
-        whose = f": {leases.who_holds(lease)}" if lease else ""
-        raise ReviewLeaseRequired(
-            f"You do not hold the review of {task.task_id}{whose}.",
-            remedy=f"Call claim_task_review(task_id={task.task_id!r}) first.",
-        )
+        raise _no_reviewer(sheet, task, lease)
     return _noted(sheet, task, by, said, lease)
+
+
+def _no_reviewer(sheet: Sheet, task: Task, lease: Lease | None) -> ReviewLeaseRequired:
+    happened = f"You do not hold the review of {task.task_id}"
+    if lease is not None and sheet.is_held(lease):
+        happened += f": {leases.who_holds(lease)}"
+        remedy = f"Tell @agent:{lease.agent_key} with send_message what you have found."
+    else:
+        remedy = f"Call claim_task_review(task_id={task.task_id!r}) first."
+    return ReviewLeaseRequired(f"{happened}.", remedy=remedy)
 
 
 def _said_before(book: Book, task: Task, by: Session, said: Verdict) -> Record | None:
