@@ -353,11 +353,12 @@ def next_call(task_id: str, status: Status) -> str:
     return f"Call update_task(task_id={task_id!r}, status='accepted') to open it again."
 
 
-def duplicate(of: Task | str, title: str) -> DuplicateWork:
+JOIN_IN = (
+    "Call get_board and join in there, or propose it under a title that says what is different."
+)
+
+
+def duplicate(of: Task | str, title: str, *, remedy: str = JOIN_IN) -> DuplicateWork:
     """Return the refusal of a proposal, `of` being the task, or who works on its like."""
     what = f"{of.task_id} ({of.status.value})" if isinstance(of, Task) else of
-    return DuplicateWork(
-        f"{quoted(title)} is there already: {what}.",
-        remedy="Call get_board and join in there, or propose it under a title that says what is "
-        "different.",
-    )
+    return DuplicateWork(f"{quoted(title)} is there already: {what}.", remedy=remedy)

@@ -26,10 +26,12 @@ from letagents.testing.contracts.room_callers import ROOM, arrival, draft, perso
 from letagents.testing.contracts.task_holders import (
     CLAIM,
     PULL_REQUEST,
+    TERM,
     HoldersOfTasks,
     lease_of,
     to,
 )
+from letagents.testing.determinism import ManualClock
 
 
 @pytest.mark.anyio
@@ -99,6 +101,22 @@ class BoardTasksContract(HoldersOfTasks):
         await board.lease_action(ROOM, task_id, Release(), ada.fence)
         again = await board.propose(ROOM, Proposal(title="mend the roof"), bob.fence)
         assert again.is_new
+
+    async def test_who_proposes_what_nobody_works_on_any_more_is_told_to_take_it(
+        self,
+        rooms: RoomTransport,
+        board: Board,
+        ada: Connection,
+        bob: Connection,
+        clock: ManualClock,
+    ) -> None:
+        task_id = await self.claimed(board, ada, "mend the roof")
+        self.kill(rooms)
+        clock.pass_by(TERM)
+
+        with pytest.raises(DuplicateWork, match="not there any more") as refused:
+            await board.propose(ROOM, Proposal(title="mend the roof"), bob.fence)
+        assert f"claim_task(task_id={task_id!r})" in refused.value.remedy
 
     @pytest.mark.rule("B5")
     async def test_a_board_is_read_page_by_page(self, board: Board, ada: Connection) -> None:

@@ -176,7 +176,7 @@ def created(book: Book, intent: Intent, *, by_itself: str | None = None) -> Task
 
 
 def _sheet(book: Book, itself: str | None = None) -> Sheet:
-    return Sheet(book, timedelta(), itself)  # no lease is looked at
+    return Sheet(book, timedelta.max, itself)  # no lease is given up here
 
 
 def _proposal(payload: Payload) -> Proposal:

@@ -17,7 +17,7 @@ from letagents.domain.intents import Action, Approval
 from letagents.domain.leases import Lease, LeaseKind
 from letagents.domain.moves import Need
 from letagents.domain.sessions import Session
-from letagents.domain.tasks import Assignee, Patch, Proposal, Status, Task
+from letagents.domain.tasks import Assignee, DuplicateWork, Patch, Proposal, Status, Task
 from letagents.domain.ticks import elapsed
 
 _EVENTS = {
@@ -62,8 +62,17 @@ def check_admission(sheet: Sheet, proposal: Proposal) -> None:
         if found := book.find(TASKS, Where(is_open=True, about=str(source), limit=1)):
             raise tasks.duplicate(found[0], proposal.title)
     if busy := book.find(WORK_LEASES, Where(is_open=True, state=proposal.title, limit=1)):
-        held = f"{busy[0].about}, where {leases.who_holds(busy[0])}"
-        raise tasks.duplicate(held, proposal.title)
+        raise _busy(sheet, busy[0], proposal.title)
+
+
+def _busy(sheet: Sheet, lease: Lease, title: str) -> DuplicateWork:
+    if sheet.is_held(lease):
+        return tasks.duplicate(f"{lease.about}, where {leases.who_holds(lease)}", title)
+    return tasks.duplicate(
+        f"{lease.about}, whose holder {lease.actor_label} is not there any more",
+        title,
+        remedy=f"Take it: claim_task(task_id={lease.about!r}).",
+    )
 
 
 def put(
