@@ -5,13 +5,14 @@ import os
 import shutil
 import signal
 import sqlite3
+import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.shell import PATIENCE, Running, environment, run
+from tests.e2e.shell import COMMAND, PATIENCE, Running, environment, run
 
 from letagents.entrypoints.cli.main import main
 
@@ -300,6 +301,52 @@ def test_output_that_cannot_be_written_is_an_error(workshop: Path) -> None:
 
 
 # --- on a terminal ------------------------------------------------------------------------------
+
+
+def closing_streams(home: Path, closed: str, *words: str) -> "subprocess.CompletedProcess[bytes]":
+    """Run a command for which standard streams are closed, as a shell closes them."""
+    return subprocess.run(
+        ["sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND, *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env=environment(home),
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+@posix
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["rooms"], ["doctor", "--json"], ["tail", "workshop", "--once"], ["guard", "status"]),
+        *(["send", "workshop", "again"], ["mcp"], ["answer", "workshop", "request_1", "yes"]),
+    ],
+)
+def test_without_an_output_nothing_is_done_and_that_is_told(
+    words: list[str], workshop: Path
+) -> None:
+    done = closing_streams(workshop, ">&-", *words)
+
+    assert done.returncode == 1
+    happened, remedy = done.stderr.decode().splitlines()
+    assert "Standard output is closed" in happened
+    assert "/dev/null" in remedy
+    assert stored(workshop) == [("Hello",)]
+
+
+@posix
+def test_a_closed_input_is_empty_and_closed_errors_are_told_to_nobody(workshop: Path) -> None:
+    unread = closing_streams(workshop, "<&-", "send", "workshop", "-")
+    untold = closing_streams(workshop, "2>&-", "tail", "nowhere")
+    nothing = closing_streams(workshop, "<&- >&- 2>&-", "send", "workshop", "again")
+    listed = closing_streams(workshop, "<&- 2>&-", "rooms")
+
+    assert unread.returncode == untold.returncode == nothing.returncode == 1
+    assert b"TEXT" in unread.stderr
+    assert untold.stdout == b""
+    assert (listed.returncode, listed.stdout[:4]) == (0, b"ROOM")
+    assert stored(workshop) == [("Hello",)]
 
 
 def poisoned(home: Path) -> None:

@@ -15,6 +15,9 @@ from letagents.domain.errors import LetAgentsError
 
 INTERRUPTED = 130
 
+_WITHOUT_OUTPUT = ("guarding",)
+"""Git's hooks print to standard error alone."""
+
 _OPTION = re.compile(r"-[^\d\s.][^\s]*$")
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -22,13 +25,16 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code."""
+    has_output = _fill_in_streams()
     parser = _parser()
     arguments = _parsed(parser, argv)
     if arguments.module is None:
         parser.print_help()
         return 0
-    command = import_module(f"letagents.entrypoints.cli.{arguments.module}")
     try:
+        if not has_output and arguments.module not in _WITHOUT_OUTPUT:
+            raise _no_output()
+        command = import_module(f"letagents.entrypoints.cli.{arguments.module}")
         return int(command.run(arguments))
     except LetAgentsError as error:
         from letagents.entrypoints.cli import printing
@@ -42,6 +48,28 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _fill_in_streams() -> bool:
+    """Put nothing in the place of standard streams that are closed; return whether output is open.
+
+    The next file that is opened would come to stand there, and be written to.
+    """
+    has_output = sys.stdout is not None
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8"))
+    return has_output
+
+
+def _no_output() -> LetAgentsError:
+    from letagents.entrypoints.cli.printing import OutputLost
+
+    return OutputLost(
+        "Standard output is closed, so nothing was done.",
+        remedy="Send it to a file, or to /dev/null if nobody wants it.",
+    )
 
 
 def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
