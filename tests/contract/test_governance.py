@@ -211,8 +211,10 @@ class TestApprovedHandovers(_Kept):
         to_cy = Target(agent_key=cy.session.agent_key)
         await refused(IntentPayloadMismatch, bob, attrs.evolve(handoff, target=to_cy), shown)
         release = Release(lease_id=handoff.lease_id)
-        with pytest.raises(AdminRequired):
+        with pytest.raises(IntentPayloadMismatch):
             await board.lease_action(ROOM, task.task_id, release, bob.fence, approval=shown)
+        with pytest.raises(AdminRequired):
+            await board.lease_action(ROOM, task.task_id, release, bob.fence)
         assert (await board.task(ROOM, task.task_id)).task == task
 
     @pytest.mark.rule("P13")

@@ -185,9 +185,17 @@ async def test_a_lease_action_is_asked_for_with_exact_values(house: House) -> No
     nobody = await ada.refused(
         "register_task_lease_action_intent", task_id="task_1", action="handoff", **as_ada
     )
+    two = await ada.refused(
+        "register_board_intent",
+        action_type="task_close",
+        payload={"task_id": "task_1", "status": "done"},
+        task_id="task_2",
+        **as_ada,
+    )
 
     assert "Task not found: task_1" in refused
     assert "payload.hovercraft" in bad
+    assert "task_id: payload.task_id is another one" in two
     assert "target_actor_key" in nobody
 
 

@@ -3,12 +3,14 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.test_leases import LEASE
 from tests.unit.test_tasks import ADA, BOB, STATUSES, task
 
 from letagents.domain import approvals, prospects
 from letagents.domain.denials import IntentNotPossible
 from letagents.domain.errors import LetAgentsError, Malformed
 from letagents.domain.intents import Action, Payload, action_of, change_payload, lease_payload
+from letagents.domain.leases import LeaseMissing, StaleLeaseReference
 from letagents.domain.moves import WrongStatus
 from letagents.domain.tasks import MOVES, WORKING, InvalidTransition, Status
 
@@ -25,19 +27,25 @@ def test_what_does_not_follow_is_not_asked_for(stands: Status, asked: Status) ->
     is_taken_over = asked is Status.ASSIGNED and stands in WORKING
 
     if asked in MOVES[stands] or is_taken_over:
-        prospects.check_follows(payload, task(stands))
+        prospects.check_follows(payload, task(stands), None)
     else:
         with pytest.raises(InvalidTransition):
-            prospects.check_follows(payload, task(stands))
+            prospects.check_follows(payload, task(stands), None)
 
 
 @pytest.mark.rule("P21")
 def test_only_work_under_way_is_asked_to_be_handed_over() -> None:
-    prospects.check_follows(HANDOFF, task(Status.BLOCKED, ADA))
-    prospects.check_follows(lease_payload("task_3", "release"), task(Status.DONE))
-    prospects.check_follows(change_payload("task_3", pr_url="https://x/1"), task(Status.DONE))
+    release = lease_payload("task_3", "release")
+    prospects.check_follows(HANDOFF, task(Status.BLOCKED, ADA), LEASE)
+    prospects.check_follows(release, task(Status.MERGED), LEASE)
+    prospects.check_follows(change_payload("task_3", pr_url="https://x/1"), task(Status.DONE), None)
     with pytest.raises(WrongStatus):
-        prospects.check_follows(HANDOFF, task(Status.ACCEPTED))
+        prospects.check_follows(HANDOFF, task(Status.ACCEPTED), LEASE)
+    with pytest.raises(LeaseMissing):
+        prospects.check_follows(release, task(Status.ACCEPTED), None)
+    another = lease_payload("task_3", "release", lease_id="work_lease_9")
+    with pytest.raises(StaleLeaseReference):
+        prospects.check_follows(another, task(Status.ASSIGNED), LEASE)
 
 
 @pytest.mark.rule("P21")
@@ -82,9 +90,9 @@ def test_what_cannot_follow_any_more_is_not_approved() -> None:
         1, Action.TASK_CLAIM, CLAIM, by=ADA, standing=None, now=ADA.created_at
     )
 
-    prospects.check_to_approve(intent, task(Status.ACCEPTED))
-    prospects.check_to_approve(intent, None)
+    prospects.check_to_approve(intent, task(Status.ACCEPTED), None)
+    prospects.check_to_approve(intent, None, None)
     with pytest.raises(IntentNotPossible, match=r"intent_1.*proposed -> assigned") as refused:
-        prospects.check_to_approve(intent, task(Status.PROPOSED))
+        prospects.check_to_approve(intent, task(Status.PROPOSED), None)
     assert isinstance(refused.value, LetAgentsError)
     assert "deny_board_intent(intent_id='intent_1')" in refused.value.remedy

@@ -4,11 +4,12 @@ P21  What could not be done even with an approval is not asked for: what does no
      task stands, or what no call makes. What does not follow any more is not approved.
 """
 
-from letagents.domain import moves, tasks
+from letagents.domain import leases, moves, tasks
 from letagents.domain.approvals import Intent
 from letagents.domain.denials import IntentNotPossible
 from letagents.domain.errors import Malformed
 from letagents.domain.intents import Action, Payload, action_of
+from letagents.domain.leases import Lease, LeaseKind, LeaseMissing, StaleLeaseReference
 from letagents.domain.moves import WrongStatus
 from letagents.domain.sessions import Session
 from letagents.domain.tasks import WORKING, InvalidTransition, Status, Task
@@ -51,20 +52,27 @@ def _check_claimant(payload: Payload, by: Session | None) -> None:
             )
 
 
-def check_follows(payload: Payload, task: Task) -> None:
+def check_follows(payload: Payload, task: Task, lease: Lease | None) -> None:
     """Refuse what cannot be done to `task` from where it stands (P21).
 
+    `lease` is its active work lease.
+
     Raises:
-        InvalidTransition, WrongStatus: as the call itself would be refused.
+        InvalidTransition, WrongStatus, LeaseMissing, StaleLeaseReference: as the call itself would
+            be refused.
     """
     asked = payload.get("status")
     if payload.get("action") == "handoff":
         moves.check_under_way(task)
+    if "action" in payload:
+        if lease is None:
+            raise leases.missing(LeaseKind.WORK, task.task_id)
+        leases.check_reference(lease, payload["lease_id"])
     elif asked is not None and not (asked == Status.ASSIGNED.value and task.status in WORKING):
         tasks.check_move(task, Status(asked))
 
 
-def check_to_approve(intent: Intent, task: Task | None) -> None:
+def check_to_approve(intent: Intent, task: Task | None, lease: Lease | None) -> None:
     """Refuse to approve what cannot be done to its task any more (P21).
 
     Raises:
@@ -73,6 +81,6 @@ def check_to_approve(intent: Intent, task: Task | None) -> None:
     if task is None:
         return
     try:
-        check_follows(intent.payload, task)
-    except (InvalidTransition, WrongStatus) as refused:
+        check_follows(intent.payload, task, lease)
+    except (InvalidTransition, WrongStatus, LeaseMissing, StaleLeaseReference) as refused:
         raise IntentNotPossible(intent.intent_id, refused.happened) from None

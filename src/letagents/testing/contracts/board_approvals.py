@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from letagents.domain.approvals import APPROVAL_TERM, PENDING_TERM, IntentStatus
-from letagents.domain.board import Handoff, Target
+from letagents.domain.board import Handoff, Release, Target
 from letagents.domain.denials import (
     IntentActionMismatch,
     IntentExpired,
@@ -31,6 +31,7 @@ from letagents.domain.intents import (
     change_payload,
     lease_payload,
 )
+from letagents.domain.leases import LeaseHeld, LeaseMissing
 from letagents.domain.sessions import Connection
 from letagents.domain.tasks import Status
 from letagents.ports.board import Board
@@ -282,4 +283,27 @@ class BoardApprovalsContract(EverythingIsAsked):
         moved = await board.lease_action(ROOM, task.task_id, to_bob, ada.fence, approval=shown)
 
         assert moved.view.task.assignee_key == bob.session.agent_key
+        assert await self.status_of(governance, asked.intent) is IntentStatus.USED
+
+    @pytest.mark.rule("P14", "P21")
+    async def test_a_release_of_anothers_lease_is_asked_for_and_done(
+        self, governance: Governance, board: Board, ada: Connection, bob: Connection
+    ) -> None:
+        await governance.set_mode(ROOM, ManagerMode.OFF)
+        task = await self.a_task(board)
+        payload = lease_payload(task.task_id, "release")
+        with pytest.raises(LeaseMissing):
+            await governance.propose(ROOM, Action.TASK_OVERRIDE, payload, fence=bob.fence)
+        await self.claim(board, ada, task)
+        asked = await governance.propose(ROOM, Action.TASK_OVERRIDE, payload, fence=bob.fence)
+        await governance.approve(ROOM, asked.intent.intent_id)
+
+        with pytest.raises(LeaseHeld):
+            await board.lease_action(ROOM, task.task_id, Release(), bob.fence)
+        moved = await board.lease_action(
+            ROOM, task.task_id, Release(), bob.fence, approval=by_id(asked.intent)
+        )
+
+        assert asked.is_needed
+        assert moved.view.task.status is Status.ACCEPTED
         assert await self.status_of(governance, asked.intent) is IntentStatus.USED

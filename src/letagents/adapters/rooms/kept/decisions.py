@@ -16,6 +16,7 @@ from letagents.domain.approvals import OPEN_LIMIT, Intent, IntentStatus, Standin
 from letagents.domain.events import Decision
 from letagents.domain.ids import MessageId
 from letagents.domain.intents import Action, ApprovalToken, Payload, digest
+from letagents.domain.leases import Lease, LeaseKind
 from letagents.domain.sessions import Session
 from letagents.domain.tasks import Proposal, Task
 from letagents.ports.governance import Decided
@@ -41,6 +42,10 @@ def task_standing(book: Book, task_id: str | None) -> Standing | None:
 def _about(book: Book, payload: Payload) -> Task | None:
     """Return the task that is to be changed; None if one is to be created."""
     return book.get(TASKS, payload.get("task_id") or "")
+
+
+def _work_on(book: Book, task: Task | None) -> Lease | None:
+    return board_records.active(book, LeaseKind.WORK, task.task_id) if task else None
 
 
 def as_it_stands(book: Book, intent: Intent) -> Intent:
@@ -103,7 +108,7 @@ def proposed(
     if action is Action.TASK_CREATE:
         kept_tasks.check_admission(_sheet(book), _proposal(payload))
     elif (task := _about(book, payload)) is not None:
-        prospects.check_follows(payload, task)
+        prospects.check_follows(payload, task, _work_on(book, task))
     intent = approvals.propose(
         book.next_number(INTENTS),
         action,
@@ -121,7 +126,8 @@ def proposed(
 def approved(book: Book, intent: Intent, *, reason: str | None) -> Decided:
     """Keep a pending intent as approved; return it with what came of that."""
     creates = intent.action is Action.TASK_CREATE
-    prospects.check_to_approve(intent, _about(book, intent.payload))
+    about = _about(book, intent.payload)
+    prospects.check_to_approve(intent, about, _work_on(book, about))
     task = created(book, intent) if creates else None
     token = None if creates else ApprovalToken(book.ids.token().value)
     after = approvals.approve(

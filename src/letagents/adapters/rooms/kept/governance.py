@@ -3,8 +3,8 @@
 import attrs
 
 from letagents.adapters.rooms.book import Book, Keeping, Where
+from letagents.adapters.rooms.kept import board_records, doing, dues
 from letagents.adapters.rooms.kept import decisions as kept_decisions
-from letagents.adapters.rooms.kept import doing, dues
 from letagents.adapters.rooms.kept import intents as kept_intents
 from letagents.adapters.rooms.kept import managers as kept_managers
 from letagents.adapters.rooms.kept import notices as kept_notices
@@ -21,6 +21,7 @@ from letagents.domain.governance import (
 )
 from letagents.domain.ids import RoomId, SessionId, quoted
 from letagents.domain.intents import Action, Payload, checked_payload
+from letagents.domain.leases import LeaseKind
 from letagents.domain.sessions import Session, SessionKind
 from letagents.domain.tasks import UnknownTask
 from letagents.ports.governance import Decided, Governed, Intents, Proposed
@@ -128,7 +129,7 @@ class KeptGovernance:
             own = kept_decisions.open_of(book, by)
             found = approvals.repeated(own, action, given, by)
             intent = found or kept_decisions.proposed(book, action, given, by, standing, own)
-            is_needed = _is_needed(book, action, given)
+            is_needed = _is_needed(book, action, given, by)
             manager = kept_managers.live(book)
             notice = kept_notices.asked(book, intent, manager, is_needed=is_needed)
             return Proposed(intent, is_needed, notice)
@@ -220,9 +221,12 @@ def _check_admin(book: Book, what: str) -> None:
     governance.check_admin(is_admin=book.is_admin, what=what)
 
 
-def _is_needed(book: Book, action: Action, payload: Payload) -> bool:
+def _is_needed(book: Book, action: Action, payload: Payload, by: Session | None) -> bool:
     """Whether a call with that payload needs an approval now."""
-    if action is Action.TASK_UPDATE or payload.get("action") == "release":
+    if payload.get("action") == "release":
+        lease = board_records.active(book, LeaseKind.WORK, payload["task_id"] or "")
+        return lease is not None and (by is None or lease.session_id != by.session_id)
+    if action is Action.TASK_UPDATE:
         return False
     return payload.get("action") == "handoff" or kept_intents.needs_intent(book)
 

@@ -27,7 +27,10 @@ def lease_action(
     is_holder = worker is not None and worker.session_id == lease.session_id
     if isinstance(action, Handoff):
         return _handed(sheet, task, lease, action, approval, is_holder=is_holder)
-    _check_may_end(sheet, lease, worker, "lets another's lease go")
+    if is_holder or approval in (None, Approval()):
+        _check_may_end(sheet, lease, worker, "lets another's lease go")
+    else:
+        _spend(sheet, task, action, approval, always=True)
     after = tasks.given_back(task, now=sheet.book.now)
     over = sheet.let_go(lease, action.reason)
     sheet.note(after, EventType.RELEASED, before=task.status, lease=over, reason=action.reason)
@@ -87,15 +90,15 @@ def _handed(
 
 
 def _spend(
-    sheet: Sheet, task: Task, action: Handoff, approval: Approval | None, *, always: bool
+    sheet: Sheet, task: Task, action: Release | Handoff, approval: Approval | None, *, always: bool
 ) -> None:
-    target = action.target
+    target = action.target if isinstance(action, Handoff) else None
     payload = intents.lease_payload(
         task.task_id,
-        "handoff",
+        "release" if target is None else "handoff",
         lease_id=action.lease_id,
-        target_actor_key=target.agent_key,
-        target_agent_session_id=target.session_id,
+        target_actor_key=target.agent_key if target else None,
+        target_agent_session_id=target.session_id if target else None,
     )
     standing = board_records.standing(task)
     kept_intents.spend(

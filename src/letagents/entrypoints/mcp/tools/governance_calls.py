@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 
 from letagents.domain.approvals import IntentStatus
+from letagents.domain.errors import Malformed
 from letagents.domain.governance import Failover, ManagerMode, RuntimeSource, checked_session
+from letagents.domain.ids import quoted
 from letagents.domain.intents import Action, Payload, change_payload, create_payload, lease_payload
 from letagents.domain.sessions import Connection
 from letagents.domain.tasks import task_id_of
@@ -61,8 +63,11 @@ async def register_board_intent(visit: Visit, arguments: Arguments) -> Result:
     action, given = Action(arguments["action_type"]), arguments["payload"]
     payload = dict(given) if isinstance(given, Mapping) else {}
     task_id = text_of(arguments, "task_id")
-    if task_id is not None and action is not Action.TASK_CREATE:
-        payload.setdefault("task_id", task_id)
+    if task_id is not None and payload.setdefault("task_id", task_id) != task_id:
+        raise Malformed(
+            f"task_id: payload.task_id is another one, {quoted(payload['task_id'])}.",
+            remedy="Pass one of them.",
+        )
     return await _proposed(visit, await acting(visit, arguments), action, payload)
 
 
