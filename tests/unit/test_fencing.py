@@ -21,6 +21,7 @@ OTHER = Token("o" * 43)
 FENCE = Fence(SessionId("local_1"), 3, SECRET)
 STANDING = Standing(SessionId("local_1"), 3, fencing.digest(SECRET))
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
+WORKER = "worker_" + "0" * 32
 
 
 def test_the_newest_connection_is_admitted() -> None:
@@ -72,11 +73,24 @@ def test_each_refusal_is_an_error_of_its_own_that_names_the_next_call(
     standing: Standing | None, error: type[ConnectionLost]
 ) -> None:
     with pytest.raises(error) as told:
-        fencing.admit(FENCE, standing, worker="worker_1" if standing else None, room_id=ROOM)
+        fencing.admit(FENCE, standing, worker=WORKER if standing else None, room_id=ROOM)
 
     assert "register_agent_session" in told.value.remedy
     assert str(ROOM) in told.value.happened
-    assert ("worker_1" if standing else "local_1") in told.value.happened
+    assert (WORKER if standing else "local_1") in told.value.happened
+
+
+@pytest.mark.parametrize("worker", [None, "process-1", "local_1"])
+def test_only_a_worker_is_named_where_a_worker_id_belongs(worker: str | None) -> None:
+    with pytest.raises(NotConnected) as refused:
+        fencing.admit(FENCE, None, worker=worker, room_id=ROOM)
+
+    told = refused.value
+    assert told.remedy == f"Call register_agent_session(room_id='{ROOM}') first."
+    assert str(told.again()) == str(told)
+    of_worker = told.of_worker(WORKER)
+    assert f"worker_id='{WORKER}'" in of_worker.remedy
+    assert "local_1" not in str(of_worker)
 
 
 @pytest.mark.rule("F2")

@@ -101,8 +101,10 @@ class Connections:
             del self._own[session.room_id]
         for key in [key for key, held in self._held.items() if held is connection]:
             del self._held[key]
-            self._lost[key] = refused
-        return refused.again() if WorkerId.fits(session.instance_id) else _plain_lost(session)
+            self._lost[key] = refused.of_worker(session.instance_id)
+        if not WorkerId.fits(session.instance_id):
+            return _plain_lost(session)
+        return refused.of_worker(session.instance_id)
 
 
 def _plain_lost(session: Session) -> SessionUnknown:

@@ -114,13 +114,23 @@ class ConnectionLost(LetAgentsError):
     code = "connection_lost"
     retry = Retry.AFTER_REGISTERING
 
-    def __init__(self, worker_id: object, room_id: object, why: str) -> None:
-        super().__init__(
-            f"{worker_id} cannot act in {room_id} from here: {why}.",
-            remedy=f"Call register_agent_session(worker_id={str(worker_id)!r}, "
-            f"room_id={str(room_id)!r}) first; whoever holds the connection then loses it.",
-        )
-        self.about = (worker_id, room_id, why)
+    def __init__(
+        self, worker_id: object | None, room_id: object, why: str, session_id: object = None
+    ) -> None:
+        """`session_id` is whose it is if no worker is known to hold it."""
+        call = f"Call register_agent_session(room_id={str(room_id)!r}) first."
+        if worker_id is not None:
+            call = (
+                f"Call register_agent_session(worker_id={str(worker_id)!r}, "
+                f"room_id={str(room_id)!r}) first; whoever holds the connection then loses it."
+            )
+        who = worker_id if worker_id is not None else f"The session {session_id}"
+        super().__init__(f"{who} cannot act in {room_id} from here: {why}.", remedy=call)
+        self.about = (worker_id, room_id, why, session_id)
+
+    def of_worker(self, worker_id: object) -> Self:
+        """Return a fresh error that says the same of that worker."""
+        return type(self)(worker_id, *self.about[1:3])
 
     def again(self) -> Self:
         """Return a fresh error that says the same."""

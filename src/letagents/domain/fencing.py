@@ -23,7 +23,7 @@ from letagents.domain.errors import (
     NotConnected,
     SessionEnded,
 )
-from letagents.domain.ids import RoomId, SessionId, Token
+from letagents.domain.ids import RoomId, SessionId, Token, WorkerId
 
 
 @attrs.frozen
@@ -96,11 +96,12 @@ _ERRORS: dict[Refusal, type[ConnectionLost]] = {
 
 
 def admit(fence: Fence, standing: Standing | None, *, worker: str | None, room_id: RoomId) -> None:
-    """Let `fence` act for `worker` (None if the room knows no such session) in the room.
+    """Let `fence` act in the room, in the place of `worker`: its handle, if it has a lasting one.
 
     Raises:
         ConnectionLost: it does not admit.
     """
     refused = refusal(fence, standing)
     if refused is not None:
-        raise _ERRORS[refused](worker or fence.session_id, room_id, refused.value)
+        known = worker if worker is not None and WorkerId.fits(worker) else None
+        raise _ERRORS[refused](known, room_id, refused.value, fence.session_id)

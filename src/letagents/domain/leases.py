@@ -242,7 +242,7 @@ def check_may_end(lease: Lease, by: Session | None, *, is_held: bool) -> None:
         f"(task_id={lease.about!r}, action='handoff', target_agent_key={by.agent_key!r})",
     }
     raise LeaseHeld(
-        f"{lease.about} is not yours: {who_holds(lease)}, and is there.",
+        f"{lease.about} is not yours: {who_holds(lease)}.",
         remedy=f"Ask @agent:{lease.agent_key} in the room to let it go"
         f"{others.get(lease.kind, '')}.",
     )
