@@ -693,7 +693,7 @@ async def test_what_a_session_s_id_stands_for_is_checked(machine: Machine) -> No
         await acting(other, Claim(session_id=session_id))
     with pytest.raises(SessionUnknown, match="not of elsewhere"):
         await acting(ada, Claim(session_id=session_id, room_id=ELSEWHERE))
-    with pytest.raises(SessionUnknown, match="agent_session_id: there is no session local_none"):
+    with pytest.raises(SessionUnknown, match="agent_session_id: there is no such session"):
         await acting(ada, Claim(session_id=SessionId("local_none")))
 
 

@@ -254,6 +254,15 @@ async def test_a_worker_is_registered_found_again_and_told_what_to_keep(chat: Ch
         assert word in first["instruction"]
 
 
+async def test_a_registration_key_in_the_wrong_place_is_not_shown(chat: Chat) -> None:
+    await joined(chat)
+    for name in ("worker_id", "agent_session_id"):
+        for key in ("0123456789abcdef", "a key of some words"):
+            for tool in ("read_messages", "disconnect_agent_session"):
+                assert key not in await chat.refused(tool, room_id="workshop", **{name: key})
+            assert key not in await chat.refused("add_task", title="Tabs", **{name: key})
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -276,7 +285,7 @@ async def test_a_worker_is_registered_found_again_and_told_what_to_keep(chat: Ch
         ({"recover_lost_worker": True, "display_name": "Juniper"}, "no worker named 'Juniper'"),
         ({"registration_key": "k", "display_name": "a|b"}, "display_name: 'a|b' is not a name"),
         ({"registration_key": "k", "room_id": "werkshop"}, "room_id: There is no room werkshop"),
-        ({"worker_id": "worker_x"}, "Unknown worker_id 'worker_x'"),
+        ({"worker_id": "worker_x"}, "Unknown worker_id of a form that no handle has"),
         ({"worker_id": f"worker_{'f' * 32}"}, "Unknown worker_id worker_ffff"),
         ({"session_kind": "hovercraft"}, "session_kind: 'hovercraft' is not a choice"),
     ],
@@ -347,7 +356,7 @@ async def test_leaving_has_to_say_who_leaves(chat: Chat) -> None:
     assert "join_room" in nowhere["hint"]
     assert "worker_id" in nobody["hint"]
     assert "Unknown worker_id" in await chat.refused("disconnect_agent_session", worker_id="x")
-    assert "there is no session local_x" in await chat.refused(
+    assert "there is no such session" in await chat.refused(
         "disconnect_agent_session", agent_session_id="local_x"
     )
 

@@ -146,7 +146,7 @@ class Callers:
         state = await self.state.read()
         known = state.sessions.get(str(session_id))
         if known is None or not _is_ours(known):
-            raise _no_session(session_id)
+            raise _no_session()
         if known.worker_id is not None:
             worker = workers.find(state, known.worker_id, scope=await self.chat.scope())
             raise self._why_not(state, worker, RoomId(known.room_id))
@@ -181,8 +181,9 @@ def _is_ours(known: StoredSession) -> bool:
     return forms and known.session_kind in _KINDS
 
 
-def _no_session(session_id: SessionId) -> SessionUnknown:
+def _no_session() -> SessionUnknown:
+    # What was passed is not shown: it may be the registration key, in the wrong place.
     return SessionUnknown(
-        f"agent_session_id: there is no session {session_id} on this machine.",
+        "agent_session_id: there is no such session on this machine.",
         remedy="Call register_agent_session first and pass what it returns.",
     )

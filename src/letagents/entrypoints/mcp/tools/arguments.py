@@ -7,7 +7,7 @@ from typing import TypeVar
 from letagents.application.callers import Claim
 from letagents.domain import rooms
 from letagents.domain.errors import Malformed, SessionUnknown, UnknownRoom, UnknownWorker
-from letagents.domain.ids import ClientKey, MessageId, RoomId, SessionId, WorkerId, quoted
+from letagents.domain.ids import ClientKey, MessageId, RoomId, SessionId, WorkerId
 from letagents.entrypoints.mcp.parameters import Parameter
 
 T = TypeVar("T")
@@ -43,11 +43,14 @@ def claim(arguments: Arguments) -> Claim:
 
 
 def worker_of(value: object) -> WorkerId | None:
-    """Return the handle; what has not the form of one is a worker that nobody knows."""
+    """Return the handle; what has not the form of one is a worker that nobody knows.
+
+    It is not shown: it may be the registration key, passed in the wrong place.
+    """
     if value is None:
         return None
     if not WorkerId.fits(value):
-        raise UnknownWorker(quoted(value))
+        raise UnknownWorker("of a form that no handle has")
     return WorkerId(str(value))
 
 
@@ -56,7 +59,7 @@ def _session_of(value: object) -> SessionId | None:
         return None
     if not SessionId.fits(value):
         raise SessionUnknown(
-            f"agent_session_id: {quoted(value)} is not the id of a session.",
+            "agent_session_id: what was passed is not the id of a session.",
             remedy="Call register_agent_session and pass the agent_session_id that it returns.",
         )
     return SessionId(str(value))
