@@ -4,12 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from letagents.domain import messages
+from letagents.domain import guidelines, messages, names, rooms, texts
 from letagents.domain.errors import KeyReused, Malformed, UnknownMessage
 from letagents.domain.ids import ClientKey, MessageId
 from letagents.domain.messages import TEXT_LIMIT, Draft, Made, Place, Position, RoomFull
+from letagents.domain.tasks import Proposal
 
 KEY = ClientKey("k")
+UNSEEN = ["\u200b", "\u202e\u200b", "\ufeff \u2060\n", "\u00ad", "\u3164", "\u2800", "\ufe0f\u034f"]
+"""Texts of which nobody sees anything."""
 
 
 @pytest.mark.rule("M1")
@@ -23,10 +26,32 @@ def test_a_text_is_as_long_as_the_limit_and_no_longer() -> None:
 
 
 @pytest.mark.rule("M2")
-@pytest.mark.parametrize("text", ["", " ", "\n\t", "\u3000"])
+@pytest.mark.parametrize("text", ["", " ", "\n\t", "\u3000", *UNSEEN])
 def test_a_blank_text_is_refused(text: str) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(Malformed, match="text: it is blank"):
         messages.checked_text(text)
+
+
+@pytest.mark.rule("M2")
+@pytest.mark.parametrize(
+    "text", ["a", "\u200ba", "🏳\ufe0f\u200d🌈", "\u0e01\u0e31", "שלום", ".", "\u2801"]
+)
+def test_what_shows_something_is_kept_as_it_is(text: str) -> None:
+    assert messages.checked_text(text) == text
+
+
+@pytest.mark.parametrize("text", UNSEEN)
+def test_what_nobody_sees_is_nothing_wherever_it_is_given(text: str) -> None:
+    for refuses in (
+        lambda: texts.checked(text, "title", 300),
+        lambda: Proposal(title=text),
+        lambda: rooms.canonical(text),
+        lambda: names.checked_display_name(text),
+    ):
+        with pytest.raises(Malformed):
+            refuses()
+    assert texts.optional(text, "note", 300) is None
+    assert guidelines.normal(text) is None
 
 
 @pytest.mark.rule("M2")

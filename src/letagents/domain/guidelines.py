@@ -15,6 +15,7 @@ from letagents.domain.authors import Author, HumansOnly
 from letagents.domain.errors import LetAgentsError, Malformed
 from letagents.domain.ids import RoomId
 from letagents.domain.messages import checked_text
+from letagents.domain.names import is_blank
 from letagents.domain.sessions import Session
 
 MAX_BYTES = 8_000
@@ -58,7 +59,7 @@ def normal(text: object) -> str | None:
     if not isinstance(text, str):
         raise Malformed("guidelines: this is not a text.", remedy="Pass them as a string.")
     plain = _TRAILING.sub("", _LINE_ENDS.sub("\n", text)).strip("\n")
-    if not plain.strip():
+    if is_blank(plain):
         return None
     checked_text(plain, "guidelines")
     if (size := len(plain.encode())) > MAX_BYTES:

@@ -1,7 +1,8 @@
 """What is said in a room: drafts, messages, threads, and the bounds on both.
 
 M1  A text holds 1 to 65,536 characters; a longer one is refused with both numbers, never cut.
-M2  A text is not blank, and holds no control character but tab and line ends, and no surrogate.
+M2  A text is not blank: something of it can be seen. It holds no control character but tab and line
+    ends, and no surrogate.
 M3  A reply names a message of the same room; a reply alone is a quotation and stays top-level.
 M4  A thread named by one of its replies is that of its root; a reply given too belongs to it.
 M5  Numbers count up by one from 1, within each room, to 2,147,483,647; then the room is full.
@@ -16,6 +17,7 @@ import attrs
 from letagents.domain.activation import Activation
 from letagents.domain.errors import KeyReused, LetAgentsError, Malformed, UnknownMessage
 from letagents.domain.ids import ClientKey, MessageId, RoomId, SessionId
+from letagents.domain.names import is_blank
 
 TEXT_LIMIT = 65_536
 _REFUSED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -45,7 +47,7 @@ def checked_text(text: object, field: str = "text") -> str:
             f"{field}: the character U+{ord(found[0]):04X} at {found.start()} cannot be sent.",
             remedy="Send printable text; of control characters only tab and line ends are kept.",
         )
-    if not text.strip():
+    if is_blank(text):
         raise Malformed(f"{field}: it is blank.", remedy=f"Pass {field} with something in it.")
     return text
 

@@ -116,7 +116,7 @@ def checked_display_name(value: object) -> str:
         Malformed: it is blank, too long, or holds what no name may hold.
     """
     name = trim(value) if isinstance(value, str) else ""
-    is_plain = visible(name) == name and not _NOT_IN_NAMES.search(name)
+    is_plain = visible(name) == name and not _NOT_IN_NAMES.search(name) and not is_blank(name)
     if not 1 <= len(name) <= DISPLAY_NAME_LIMIT or not is_plain:
         raise Malformed(
             f"display_name: {quoted(value)} is not a name that a room can show.",
@@ -133,11 +133,19 @@ def checked_display_name(value: object) -> str:
 
 def visible(text: str) -> str:
     """Return `text` without what nobody sees, by which two names could look like one (N9)."""
-    return "".join(
-        letter
+    return "".join(filter(_is_seen, text))
+
+
+def is_blank(text: str) -> bool:
+    """Whether nobody sees anything of `text`; accents without a letter count as nothing."""
+    return not any(
+        _is_seen(letter) and not letter.isspace() and unicodedata.category(letter)[0] != "M"
         for letter in text
-        if letter not in _INVISIBLE and unicodedata.category(letter) != "Cf"
     )
+
+
+def _is_seen(letter: str) -> bool:
+    return letter not in _INVISIBLE and unicodedata.category(letter) != "Cf"
 
 
 def is_servers(name: str) -> bool:

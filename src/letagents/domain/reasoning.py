@@ -17,7 +17,7 @@ import attrs
 from letagents.domain.errors import LetAgentsError, Malformed
 from letagents.domain.ids import quoted
 from letagents.domain.messages import checked_text
-from letagents.domain.names import collapse
+from letagents.domain.names import collapse, is_blank
 from letagents.domain.sessions import Session
 
 LINE = 280
@@ -74,7 +74,7 @@ def trace(fields: Mapping[str, object]) -> Trace:
 
 
 def _line(value: object, field: str) -> str | None:
-    if value is None or (isinstance(value, str) and not value.strip()):
+    if value is None or (isinstance(value, str) and is_blank(value)):
         return None
     return collapse(checked_text(value, field))[:LINE].rstrip()
 

@@ -15,6 +15,7 @@ import attrs
 from letagents.domain import git_rooms
 from letagents.domain.errors import Malformed, UnknownRoom
 from letagents.domain.ids import RoomId
+from letagents.domain.names import is_blank
 
 _CODE = re.compile(r"[A-Z0-9]{4}(?:-[A-Z0-9]{4})+")
 _UNESCAPED = "-_.!~*'()"
@@ -57,7 +58,7 @@ def canonical(text: str) -> RoomId:
     """
     if looks_like_code(text):
         return RoomId(text.strip().upper())
-    name = git_rooms.canonical_name(text)
+    name = git_rooms.canonical_name("" if is_blank(text) else text)
     return RoomId(name.upper() if looks_like_code(name) else name)
 
 

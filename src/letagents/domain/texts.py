@@ -6,6 +6,7 @@ K20  A text that is kept is neither blank nor longer than its field allows, and 
 
 from letagents.domain.errors import Malformed
 from letagents.domain.messages import checked_text
+from letagents.domain.names import is_blank
 
 
 def checked(value: object, field: str, most: int) -> str:
@@ -25,6 +26,6 @@ def checked(value: object, field: str, most: int) -> str:
 
 def optional(value: object, field: str, most: int) -> str | None:
     """Return the text as `checked` does; nothing, or nothing but blanks, is None."""
-    if value is None or (isinstance(value, str) and not value.strip()):
+    if value is None or (isinstance(value, str) and is_blank(value)):
         return None
     return checked(value, field, most)
