@@ -70,17 +70,18 @@ class GitSurroundings:
 
     async def person(self) -> str | None:
         """Return git's user.name, else what its user.email begins with, else the system's user."""
+        name = None
         with self.patience.waiting():
             name = await self._ask("config", "--get", "user.name")
             name = name or _before_the_at(await self._ask("config", "--get", "user.email"))
-            return name or _system_user()
-        return _system_user()
+        return name or _system_user()
 
     async def branch(self, cwd: str | None = None) -> str | None:
         """Return the branch checked out in `cwd`; None outside a checkout and on no branch."""
+        branch = None
         with self.patience.waiting():
-            return await self._ask("branch", "--show-current", cwd=cwd)
-        return None
+            branch = await self._ask("branch", "--show-current", cwd=cwd)
+        return branch
 
     async def _ask(self, *words: str, cwd: str | None = None) -> str | None:
         return await _asked(self.git, *words, cwd=cwd)

@@ -80,10 +80,10 @@ def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argp
     arguments, rest = parser.parse_known_args(argv)
     at = rest.index("--") if "--" in rest else len(rest)
     unknown = [word for word in rest[:at] if _OPTION.match(word)]
-    several = getattr(arguments, "several", None)
+    several: str | None = getattr(arguments, "several", None)
     if unknown or (rest and several is None):
         parser.error(f"unrecognized arguments: {' '.join(unknown or rest)}")
-    if rest:
+    if rest and several is not None:
         setattr(arguments, several, [*getattr(arguments, several), *rest[:at], *rest[at + 1 :]])
     return arguments
 
