@@ -404,7 +404,7 @@ def raw(served: Served, arguments: bytes, tool: bytes = b"send_message") -> str:
         (b'{"text":1e999}', "text: "),
         (b'{"text":[[[[[[]]]]]]}', "text: a list"),
         (b'{"text":"hi","room_id":"\\u202e\\u0000"}', "room_id: "),
-        (b'{"text":"hi","worker_id":"worker_x"}', "worker_id 'worker_x'"),
+        (b'{"text":"hi","worker_id":"worker_x"}', "Unknown worker_id of a form"),
         (b'{"text":"' + b"x" * 10_000_000 + b'"}', "text: 10000000 characters are too many"),
         (b'{"text":"' + "é".encode() * 5_000_000 + b'"}', "text: 5000000 characters"),
     ],
