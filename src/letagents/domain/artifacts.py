@@ -15,7 +15,7 @@ from datetime import datetime
 import attrs
 
 from letagents.domain.authors import Author
-from letagents.domain.errors import LetAgentsError, Malformed
+from letagents.domain.errors import Malformed
 from letagents.domain.ids import quoted
 from letagents.domain.names import collapse
 from letagents.domain.tasks import Artifact, ArtifactKind, Provider, task_id_of
@@ -33,13 +33,8 @@ MOST_TASKS = 100
 
 _URL = re.compile(r"https?://[^\x00-\x20\x7f-\x9f\ud800-\udfff]+", re.IGNORECASE)
 _CREDENTIALS = re.compile(r"https?://[^/?#\\]*@", re.IGNORECASE)
+_PLACE = re.compile(r"artifact_([1-9][0-9]{0,9})")
 _FIELDS = ("provider", "kind", "id", "number", "title", "url", "ref", "state")
-
-
-class UnknownArtifact(LetAgentsError):
-    """The room has no such artifact."""
-
-    code = "unknown_artifact"
 
 
 @attrs.frozen(kw_only=True)
@@ -54,6 +49,25 @@ class Shared:
     first_seen_at: datetime
     updated_at: datetime
     task_ids: tuple[str, ...] = ()
+
+
+def cursor(shared: Shared) -> str:
+    """Return the place of an artifact in a list, which is short however long its address is."""
+    return f"artifact_{shared.number}"
+
+
+def place(text: str) -> int:
+    """Return the number of the artifact of that place.
+
+    Raises:
+        Malformed: it is not what `cursor` made.
+    """
+    if (found := _PLACE.fullmatch(text)) is None:
+        raise Malformed(
+            f"cursor: {quoted(text)} is not the place of an artifact.",
+            remedy="Pass the next_cursor of an earlier result as it is, or leave it out.",
+        )
+    return int(found[1])
 
 
 def artifact(fields: Mapping[str, object]) -> Artifact:

@@ -49,10 +49,10 @@ class Artifacts(Protocol):
         limit: int = LIMIT,
         viewer: Fence | None = None,
     ) -> SharedArtifacts:
-        """Return artifacts, from behind the one with that identity.
+        """Return artifacts, from behind `after`, which is `artifacts.cursor` of one.
 
         Raises:
-            UnknownArtifact: there is no such one.
+            Malformed: it is no place of one.
         """
         ...
 

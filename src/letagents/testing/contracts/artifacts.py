@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from letagents.domain.artifacts import MOST_TASKS, UnknownArtifact, artifact
+from letagents.domain.artifacts import MOST_TASKS, artifact, cursor
 from letagents.domain.errors import ConnectionLost, Malformed
 from letagents.domain.ids import RoomId
 from letagents.domain.room_events import wanted
@@ -78,9 +78,9 @@ class ArtifactsContract(RoomCallers):
         more, after = True, None
         while more:
             page = await artifacts.artifacts(ROOM, task_id="task_2", after=after, limit=3)
-            found, more, after = found + numbers(page), page.more, page.artifacts[-1].identity
+            found, more, after = found + numbers(page), page.more, cursor(page.artifacts[-1])
         assert found == [7, 5, 3, 1]
-        with pytest.raises(UnknownArtifact):
+        with pytest.raises(Malformed, match="cursor"):
             await artifacts.artifacts(ROOM, after="nothing")
 
     @pytest.mark.rule("K43")

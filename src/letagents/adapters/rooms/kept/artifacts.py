@@ -6,10 +6,10 @@ import attrs
 
 from letagents.adapters.rooms.book import Book, Keeping, Kind, Where
 from letagents.domain import artifacts
-from letagents.domain.artifacts import Shared, UnknownArtifact
+from letagents.domain.artifacts import Shared
 from letagents.domain.authors import Author
 from letagents.domain.fencing import Fence
-from letagents.domain.ids import RoomId, quoted
+from letagents.domain.ids import RoomId
 from letagents.domain.room_events import Wanted
 from letagents.domain.tasks import Artifact
 from letagents.ports.artifacts import LIMIT, MOST, Events, SharedArtifacts
@@ -71,13 +71,13 @@ class KeptArtifacts:
         most = max(1, min(limit, MOST))
 
         def find(book: Book) -> SharedArtifacts:
-            before = None if after is None else _known(book, after).number
+            before = None if after is None else artifacts.place(after)
             where = Where(before=before, about=task_id, newest_first=True, limit=most + 1)
             if task_id is None:
                 found = book.find(ARTIFACTS, where)
             else:
                 self._check_task(book, task_id)
-                found = [_known(book, link.identity) for link in book.find(LINKS, where)]
+                found = [_linked(book, link) for link in book.find(LINKS, where)]
             return SharedArtifacts(tuple(found[:most]), more=len(found) > most)
 
         return await self._rooms.look(room_id, find, viewer)
@@ -121,11 +121,7 @@ class KeptArtifacts:
         return await self._rooms.look(room_id, lambda _book: Events(note=NO_FORGE), viewer)
 
 
-def _known(book: Book, identity: str) -> Shared:
-    found = book.get(ARTIFACTS, identity)
-    if found is None:
-        raise UnknownArtifact(
-            f"cursor: this room has no artifact {quoted(identity)}.",
-            remedy="Pass the identity_key of an artifact as get_room_artifacts shows it.",
-        )
+def _linked(book: Book, link: Link) -> Shared:
+    found = book.get(ARTIFACTS, link.identity)
+    assert found is not None  # noqa: S101  # no artifact is ever taken away
     return found

@@ -174,7 +174,8 @@ async def get_room_artifacts(visit: Visit, arguments: Arguments) -> Result:
     shown = bounded([memory.artifact(one, room_id) for one in found.artifacts])
     result: Result = {"success": True, "room_id": str(room_id), "artifacts": shown.items}
     more = found.more or shown.omitted > 0
-    return result | ({"next_cursor": shown.items[-1]["identity_key"]} if more else {})
+    last = found.artifacts[len(shown.items) - 1] if shown.items else None
+    return result | ({"next_cursor": artifacts.cursor(last)} if more and last else {})
 
 
 async def publish_room_artifact(visit: Visit, arguments: Arguments) -> Result:
