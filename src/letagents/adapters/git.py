@@ -81,7 +81,7 @@ class GitSurroundings:
         branch = None
         with self.patience.waiting():
             branch = await self._ask("branch", "--show-current", cwd=cwd)
-        return branch
+        return branch  # noqa: RET504  # the wait may be given up
 
     async def _ask(self, *words: str, cwd: str | None = None) -> str | None:
         return await _asked(self.git, *words, cwd=cwd)
