@@ -46,7 +46,7 @@ def tree(tmp_path: Path) -> Tree:
 
 @pytest.fixture
 def here(tmp_path: Path) -> Iterator[Machine]:
-    with machine(tmp_path / "home") as here:
+    with machine(tmp_path / "home", SHORT) as here:
         yield here
 
 
@@ -94,10 +94,10 @@ async def test_files_of_an_agent_that_is_dead_are_free_after_a_term_and_of_a_sil
     kill(dead.served)
     tree.write("src/app.py")
     with anyio.fail_after(PATIENCE):
-        while tree.try_commit(**SHORT) is not None:
+        while tree.try_commit() is not None:
             await anyio.lowlevel.checkpoint()
 
-    assert "lib/b.py: Maple" in (tree.commit("lib/b.py", **SHORT) or "")
+    assert "lib/b.py: Maple" in (tree.commit("lib/b.py") or "")
 
 
 def test_the_commands_say_how_the_hooks_are(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import os
 import subprocess
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import attrs
@@ -11,7 +12,7 @@ import attrs
 from letagents.adapters.guard.hooks import GitHooks
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.processes.locks import ProcessLocks
-from letagents.adapters.rooms.kept.board import KeptBoard
+from letagents.adapters.rooms.kept.board import TERM, KeptBoard
 from letagents.adapters.rooms.kept.paths import KeptPaths
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.system import SystemClock, SystemIds
@@ -158,12 +159,12 @@ class Workers:
 
 
 @asynccontextmanager
-async def workers_in(home: Path) -> AsyncIterator[Workers]:
-    """Open a room in `home`, whose workers are all of this process."""
+async def workers_in(home: Path, term: timedelta = TERM) -> AsyncIterator[Workers]:
+    """Open a room in `home`, whose workers are all of this process and have leases of `term`."""
     processes = ProcessLocks(home / "run", SystemIds())
     rooms = LocalRooms(home / "rooms.db", SystemIds(), SystemClock(), NoNudges(), processes)
     try:
-        yield Workers(home, rooms, KeptBoard(rooms), KeptPaths(rooms))
+        yield Workers(home, rooms, KeptBoard(rooms, term), KeptPaths(rooms, term))
     finally:
         await rooms.aclose()
         processes.close()

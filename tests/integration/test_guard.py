@@ -1,6 +1,7 @@
 """Commits and pushes under guard, with the real git, its hooks and this machine's rooms."""
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import anyio
@@ -156,17 +157,20 @@ async def test_who_let_its_task_go_goes_on_as_long_as_nobody_took_it(
 
 
 @pytest.mark.rule("K95")
-async def test_who_is_gone_and_was_silent_for_a_term_stops_nobody(
+async def test_who_is_gone_and_was_silent_for_its_own_term_stops_nobody(
     tmp_path: Path, tree: Tree
 ) -> None:
-    async with workers_in(tmp_path / "home") as workers:
+    """Whatever term is set where the commit is made."""
+    async with workers_in(tmp_path / "home", timedelta(hours=1)) as workers:
         await workers.at_work(1, "src/")
-    soon = {"LETAGENTS_LEASE_TERM": "1"}
-    refused = tree.commit("src/app.py", LETAGENTS_LEASE_TERM="3600")
+    async with workers_in(tmp_path / "home", timedelta(seconds=0.1)) as workers:
+        await workers.at_work(2, "lib/")
+    tree.write("lib/b.py")
     with anyio.fail_after(60):
-        while tree.try_commit(**soon) is not None:
+        while tree.try_commit(LETAGENTS_LEASE_TERM="3600") is not None:
             await anyio.lowlevel.checkpoint()
 
+    refused = tree.commit("src/app.py", LETAGENTS_LEASE_TERM="1")
     assert "src/app.py: Worker1" in (refused or "")
 
 

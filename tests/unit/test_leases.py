@@ -77,7 +77,7 @@ def test_without_its_process_a_lease_is_held_for_less_than_a_term(evidence: Evid
 def test_the_later_of_two_signs_counts() -> None:
     seen_late = Evidence(alive=False, seen=at(500))
     seen_early = Evidence(alive=False, seen=Tick("boot-1", 0.0))
-    renewed = leases.renewed(LEASE, now=NOW, tick=at(700))
+    renewed = leases.renewed(LEASE, now=NOW, tick=at(700), term=TERM)
 
     assert leases.silence(LEASE, seen_late, at(600)) == timedelta(seconds=100)
     assert leases.silence(LEASE, seen_early, at(600)) == timedelta(seconds=600)
@@ -183,6 +183,18 @@ def test_a_holder_releases_and_others_revoke_with_a_reason() -> None:
         f"ended by {BOB.actor_label}",
     )
     assert (persons.status, persons.revoked_reason) == (LeaseStatus.REVOKED, "stop")
+
+
+@pytest.mark.rule("L2")
+def test_how_long_a_holder_may_be_silent_is_its_own_to_set() -> None:
+    short, long = TERM / 10, 10 * TERM
+    patient = leases.renewed(LEASE, now=NOW, tick=START, term=long)
+    hasty = leases.renewed(LEASE, now=NOW, tick=START, term=short)
+
+    assert leases.is_held(patient, GONE, at(8_999), short)
+    assert not leases.is_held(patient, GONE, at(9_000), short)
+    assert leases.is_held(hasty, GONE, at(89), long)
+    assert not leases.is_held(hasty, GONE, at(90), long)
 
 
 @pytest.mark.rule("L15")

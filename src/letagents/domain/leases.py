@@ -5,7 +5,7 @@ thing: of the holder's process where the machine can tell, else of how long the 
 
 L1   A lease is held while its holder's session has not ended and the process of it is known to run.
 L2   Otherwise it is held for less than a term since the holder's last sign of life: the later of
-     the lease's renewal and what its session did.
+     the lease's renewal and what its session did. The term is the holder's own.
 L3   A clock that people set changes nothing: signs are read on the steady clock, where after a
      restart of the machine each is as long ago as the restart at most.
 L4   Of all who claim a thing one has it; the others are told who does.
@@ -76,6 +76,8 @@ class Lease:
     pr_url: str | None = None
     output_intent: str | None = None
     revoked_reason: str | None = None
+    term_seconds: float | None = None
+    """The term that its holder has set."""
 
     @property
     def lease_id(self) -> str:
@@ -133,12 +135,17 @@ def silence(lease: Lease, evidence: Evidence, tick: Tick) -> timedelta:
     return renewed if evidence.seen is None else min(renewed, elapsed(evidence.seen, tick))
 
 
+def term_of(lease: Lease, term: timedelta) -> timedelta:
+    """Return how long the holder may be silent; `term` where it has set nothing."""
+    return term if lease.term_seconds is None else timedelta(seconds=lease.term_seconds)
+
+
 def is_held(lease: Lease, evidence: Evidence, tick: Tick, term: timedelta) -> bool:
-    """Whether nobody else may have the thing now (L1, L2)."""
+    """Whether nobody else may have the thing now (L1, L2); `term` is that of who asks."""
     if not lease.is_active:
         return False
     runs = evidence.alive is True and not evidence.ended
-    return runs or silence(lease, evidence, tick) < term
+    return runs or silence(lease, evidence, tick) < term_of(lease, term)
 
 
 def opened(
@@ -200,20 +207,22 @@ def claim(
         LeaseHeld: somebody else holds it.
     """
     if current is not None and current.is_active and current.session_id == by.session_id:
-        return Claimed(renewed(current, now=now, tick=tick))
+        return Claimed(renewed(current, now=now, tick=tick, term=term))
     if current is not None and is_held(current, evidence, tick, term):
         raise held(current)
     lease = opened(
         kind, about, by, number=number, before=current, now=now, tick=tick, intent=intent
     )
+    lease = attrs.evolve(lease, term_seconds=term.total_seconds())
     if current is None or not current.is_active:
         return Claimed(lease)
     return Claimed(lease, ended(current, LeaseStatus.EXPIRED, now=now, reason="gave no sign"))
 
 
-def renewed(lease: Lease, *, now: datetime, tick: Tick) -> Lease:
-    """Return `lease` after a sign of its holder's."""
-    return attrs.evolve(lease, renewed=tick, last_heartbeat_at=now)
+def renewed(lease: Lease, *, now: datetime, tick: Tick, term: timedelta) -> Lease:
+    """Return `lease` after a sign of its holder's, whose term is `term`."""
+    seconds = term.total_seconds()
+    return attrs.evolve(lease, renewed=tick, last_heartbeat_at=now, term_seconds=seconds)
 
 
 def ended(lease: Lease, status: LeaseStatus, *, now: datetime, reason: str | None = None) -> Lease:

@@ -181,5 +181,5 @@ def lease_view(book: Book, lease: Lease, term: timedelta) -> LeaseView:
         alive=known.alive,
         has_left=known.ended,
         silent_for=silent_for,
-        free_at=None if runs else book.now + (term - silent_for),
+        free_at=None if runs else book.now + (leases.term_of(lease, term) - silent_for),
     )

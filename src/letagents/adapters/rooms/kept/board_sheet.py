@@ -154,7 +154,8 @@ class Sheet:
 
     def renew(self, lease: Lease) -> None:
         """Note that its holder has acted."""
-        self.put_lease(leases.renewed(lease, now=self.book.now, tick=self.book.tick))
+        book = self.book
+        self.put_lease(leases.renewed(lease, now=book.now, tick=book.tick, term=self.term))
 
     def let_go(
         self, lease: Lease, reason: str | None = None, *, is_handed_on: bool = False
