@@ -644,6 +644,49 @@ async def test_what_is_for_others_is_skipped_listed_and_counted(chat: Chat) -> N
     assert only["last_observed_message_id"] == "msg_3"
 
 
+SILENT = [f"msg_{number}" for number in range(3, 7)]
+
+
+async def test_what_is_for_others_takes_no_room_from_what_is_shown(chat: Chat) -> None:
+    await joined(chat)
+    ada = await worker(chat, "a", display_name="Ada")
+    ben = await worker(chat, "b", display_name="Ben")
+    await worker(chat, "c", display_name="Cid")
+    for text in ("@Cid hello", "@Ada do it", *["@Cid " + "x" * 16_000] * 4, "@Ada now"):
+        await chat.call("send_message", worker_id=ben, text=text)
+    tail = await chat.call("wait_for_messages", worker_id=ada)
+    first = await chat.call("wait_for_messages", worker_id=ada, after_message_id="msg_1")
+
+    for heard, skipped in ((tail, ["msg_1", *SILENT]), (first, SILENT)):
+        assert [message["id"] for message in heard["messages"]] == ["msg_2", "msg_7"]
+        assert heard["skipped_message_ids"] == skipped
+        assert heard["last_observed_message_id"] == "msg_7"
+        assert "truncated" not in heard
+
+
+async def test_a_wait_without_a_cursor_goes_on_where_all_that_was_said_is_for_others(
+    chat: Chat,
+) -> None:
+    await joined(chat)
+    ada = await worker(chat, "a", display_name="Ada")
+    ben = await worker(chat, "b", display_name="Ben")
+    await worker(chat, "c", display_name="Cid")
+    await chat.call("send_message", worker_id=ben, text="@Cid you")
+    heard: list[dict[str, Any]] = []
+
+    async def wait() -> None:
+        heard.append(await chat.call("wait_for_messages", worker_id=ada, timeout=20_000))
+
+    async with anyio.create_task_group() as waiting:
+        waiting.start_soon(wait)
+        await anyio.wait_all_tasks_blocked()
+        await chat.call("send_message", worker_id=ben, text="@Ada and you")
+
+    [only] = heard
+    assert [message["id"] for message in only["messages"]] == ["msg_2"]
+    assert only["skipped_message_ids"] == ["msg_1"]
+
+
 async def test_many_skipped_messages_are_counted_and_the_latest_listed(chat: Chat) -> None:
     await joined(chat)
     worker_id = await worker(chat)

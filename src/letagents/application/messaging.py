@@ -96,15 +96,17 @@ class Messaging:
     ) -> Heard:
         """Return as soon as something is there for `viewer`, or when the time is over.
 
-        Without `after` the newest messages are returned at once, if there are any. Messages that
-        are for others do not end the wait; they are counted as passed over.
+        Without `after` the newest messages are returned at once, if any is for `viewer`. Messages
+        that are for others do not end the wait; they are counted as passed over.
 
         Raises: as RoomTransport.wait.
         """
-        if after is None and (newest := await self.read(room_id, Latest(PAGE), viewer)).messages:
-            return Heard(newest)
         ends = anyio.current_time() + self.bounded(timeout).total_seconds()
         passed: list[MessageId] = []
+        if after is None and (newest := await self.read(room_id, Latest(PAGE), viewer)).messages:
+            if any(is_for_reader(message) for message in newest.messages):
+                return Heard(newest)
+            passed, after = [one.id for one in newest.messages], newest.messages[-1].id
         while True:
             left = timedelta(seconds=max(0.0, ends - anyio.current_time()))
             page = await self._next(room_id, After(after, PAGE), left, viewer)

@@ -1,6 +1,6 @@
 """Tools that read a room and wait for what is said in it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
@@ -9,7 +9,7 @@ import anyio
 from letagents.application.messaging import Heard, is_for_reader
 from letagents.domain.errors import Malformed, UnknownMessage
 from letagents.domain.ids import MessageId, RoomId
-from letagents.domain.messages import Before, Latest
+from letagents.domain.messages import Before, Latest, Message
 from letagents.domain.sessions import Connection
 from letagents.entrypoints.mcp.parameters import Parameter
 from letagents.entrypoints.mcp.prompts import full, kind_of
@@ -103,20 +103,35 @@ async def _viewer(visit: Visit, arguments: Arguments) -> tuple[RoomId, Connectio
 
 
 def _heard(visit: Visit, heard: Heard, keep: End) -> tuple[Result, MessageId | None]:
-    """Return what a wait brought and up to where it was observed: never past what did not fit."""
+    """Return what a wait brought and up to where it was observed: never past what did not fit.
+
+    What is for others takes no room from what is shown.
+    """
     messages = heard.page.messages
-    kept = readable.bounded(readable.page(messages), keep, size_of=_size)
-    said = messages[: len(kept.items)] if keep == "first" else messages[kept.omitted :]
-    pairs = list(zip(said, kept.items, strict=True))
-    shown = [_with_prompt(visit, plain) for message, plain in pairs if is_for_reader(message)]
-    silent = [message.id for message, _ in pairs if not is_for_reader(message)]
-    result: Result = {"messages": shown}
+    ours = [message for message in messages if is_for_reader(message)]
+    kept = readable.bounded(readable.page(ours), keep, size_of=_size)
+    said = _around(messages, ours, kept, keep)
+    silent = [message.id for message in said if not is_for_reader(message)]
+    result: Result = {"messages": [_with_prompt(visit, plain) for plain in kept.items]}
     observed = said[-1].id if said else (heard.passed_over or (None,))[-1]
     if skipped := [*heard.passed_over, *silent]:
         result["skipped_message_ids"] = [str(one) for one in skipped[-SKIPPED_SHOWN:]]
         result["skipped_message_count"] = len(skipped)
-    left_out = _older if keep == "last" else _left_out
-    return result | left_out(heard.page.more, kept), observed
+    left_out = _left_out(heard.page.more, kept)
+    if left_out and keep == "last":
+        left_out["next_before_message_id"] = str(said[0].id)
+    return result | left_out, observed
+
+
+def _around(
+    messages: Sequence[Message], ours: Sequence[Message], kept: Bounded[Plain], keep: End
+) -> Sequence[Message]:
+    """Return the messages among which those that are shown stand, up to what did not fit."""
+    if not kept.omitted:
+        return messages
+    if keep == "first":
+        return messages[: messages.index(ours[len(kept.items)])]
+    return messages[messages.index(ours[kept.omitted]) :]
 
 
 def _older(more: bool, kept: Bounded[Plain]) -> Result:
