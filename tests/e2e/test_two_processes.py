@@ -173,7 +173,7 @@ def test_a_call_that_is_cut_off_frees_the_process_at_once(machine: Machine) -> N
 
     while _sockets(served) > before:
         served.call("get_current_room")
-    heard = served.call("wait_for_messages", worker_id=worker_id)
+    heard = served.call("wait_for_messages", worker_id=worker_id, timeout=1000)
     assert len(heard["messages"]) + heard.get("skipped_message_count", 0) == 3, "nothing was taken"
 
 
