@@ -19,20 +19,17 @@ from letagents.domain.errors import Malformed
 from letagents.domain.ids import quoted
 from letagents.domain.names import collapse
 from letagents.domain.tasks import Artifact, ArtifactKind, Provider, task_id_of
-from letagents.domain.texts import optional
+from letagents.domain.texts import address, optional
 
 ID_LIMIT = 200
 TITLE_LIMIT = 300
 REF_LIMIT = 300
 STATE_LIMIT = 100
-URL_LIMIT = 2_048
 LARGEST = 2_147_483_647
 MOST_LINKED = 32
 """Tasks that one call links to."""
 MOST_TASKS = 100
 
-_URL = re.compile(r"https?://[^\x00-\x20\x7f-\x9f\ud800-\udfff]+", re.IGNORECASE)
-_CREDENTIALS = re.compile(r"https?://[^/?#\\]*@", re.IGNORECASE)
 _PLACE = re.compile(r"artifact_([1-9][0-9]{0,9})")
 _FIELDS = ("provider", "kind", "id", "number", "title", "url", "ref", "state")
 
@@ -88,7 +85,7 @@ def artifact(fields: Mapping[str, object]) -> Artifact:
         id=_line(fields, "id", ID_LIMIT),
         number=_number(fields.get("number")),
         title=_line(fields, "title", TITLE_LIMIT),
-        url=_url(fields.get("url")),
+        url=address(fields.get("url"), "artifact.url"),
         ref=_line(fields, "ref", REF_LIMIT),
         state=_line(fields, "state", STATE_LIMIT),
     )
@@ -205,14 +202,3 @@ def _number(value: object) -> int | None:
             remedy="Pass the number as its provider shows it.",
         )
     return value
-
-
-def _url(value: object) -> str | None:
-    text = optional(value, "artifact.url", URL_LIMIT)
-    if text is not None and (not _URL.fullmatch(text) or _CREDENTIALS.match(text)):
-        # Not quoted: a password may stand in it.
-        raise Malformed(
-            "artifact.url: this is not an http or https address without a user and password.",
-            remedy="Pass an address such as https://example.com/pull/3, or leave it out.",
-        )
-    return text

@@ -54,7 +54,7 @@ class Approval:
 _CREATE = ("title", "description", "source_message_id")
 _CHANGE = ("task_id", "status", "assignee", "assignee_agent_key", "pr_url")
 _LEASE = ("task_id", "action", "lease_id", "target_actor_key", "target_agent_session_id")
-_LIMITS = {"title": 300, "description": 16_384, "pr_url": 2_048}
+_LIMITS = {"title": 300, "description": 16_384}
 _LIMIT = 500
 _LEASE_ACTIONS = ("release", "handoff")
 _STATUSES: Mapping[Action, tuple[str, ...]] = {
@@ -140,6 +140,8 @@ def _fields(action: Action, given: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _read(name: str, value: object) -> str | None:
+    if name == "pr_url":
+        return texts.address(value, "payload.pr_url")
     text = texts.optional(value, f"payload.{name}", _LIMITS.get(name, _LIMIT))
     if text is not None and name == "task_id":
         return tasks.task_id_of(text, "payload.task_id")

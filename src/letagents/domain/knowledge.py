@@ -16,20 +16,17 @@ from letagents.domain.errors import Malformed, UnknownMessage
 from letagents.domain.ids import MessageId, quoted
 from letagents.domain.messages import Message
 from letagents.domain.names import collapse
-from letagents.domain.texts import checked, optional
+from letagents.domain.texts import address, checked, optional
 
 TITLE_LIMIT = 160
 BODY_LIMIT = 8_000
 RECOMMENDATION_LIMIT = 2_000
 UNBLOCKS_LIMIT = 1_000
-URL_LIMIT = 2_048
 ENTRY_BYTES = 26_000
 """Bytes of an entry's texts together, as JSON, so that a result can hold it whole."""
 ANSWER_BYTES = 9_000
 
 _ID = re.compile(r"[A-Za-z0-9_-]{8,80}")
-_PLAIN = r"[^\x00-\x20\x7f-\x9f\ud800-\udfff]"
-_URL = re.compile(rf"https?://((?:(?![/?#\\]){_PLAIN})+)(?:[/?#]{_PLAIN}*)?", re.IGNORECASE)
 _ESCAPED = re.compile(r'["\\\n\r\t]')
 
 
@@ -81,7 +78,7 @@ def entry(
         body=checked(body, "body", BODY_LIMIT),
         recommendation=optional(recommendation, "recommendation", RECOMMENDATION_LIMIT),
         unblocks=optional(unblocks, "unblocks", UNBLOCKS_LIMIT),
-        source_url=_url(source_url),
+        source_url=address(source_url, "source_url"),
         source_message=_message(source_message_id),
     )
     texts = (made.title, made.body, made.recommendation, made.unblocks, made.source_url)
@@ -108,18 +105,6 @@ def _category(section: Section, value: object) -> str:
             remedy=f"Pass one of: {', '.join(known)}.",
         )
     return value
-
-
-def _url(value: object) -> str | None:
-    text = optional(value, "source_url", URL_LIMIT)
-    found = None if text is None else _URL.fullmatch(text)
-    if text is not None and (found is None or "@" in found[1]):
-        # Not quoted: a password may stand in it.
-        raise Malformed(
-            "source_url: this is not an http or https address without a user and password.",
-            remedy="Pass an address such as https://example.com/page, or leave it out.",
-        )
-    return text
 
 
 def _message(value: object) -> MessageId | None:

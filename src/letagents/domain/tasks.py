@@ -20,13 +20,11 @@ from letagents.domain.sessions import Session
 TITLE_LIMIT = 300
 DESCRIPTION_LIMIT = 16_384
 REASON_LIMIT = 2_000
-ADDRESS_LIMIT = 2_048
 KEY_LIMIT = 200
 MOST_ARTIFACTS = 32
 ARTIFACT_BYTES = 12_288
 
 _ID = re.compile(r"task_([1-9][0-9]{0,9})")
-_PLAIN = re.compile(r"[^\x00-\x20\x7f-\x9f\ud800-\udfff]+")
 
 
 class Status(enum.Enum):
@@ -158,7 +156,7 @@ class Artifact:
         limits = {"id": 200, "title": TITLE_LIMIT, "ref": 300, "state": 100}
         for name, most in limits.items():
             texts.optional(getattr(self, name), f"workflow_artifacts: {name}", most)
-        address(self.url, "workflow_artifacts: url")
+        texts.address(self.url, "workflow_artifacts: url")
 
     @property
     def size(self) -> int:
@@ -180,7 +178,7 @@ def _client_task_id(value: object) -> str | None:
 
 
 def _pr_url(value: str | None) -> str | None:
-    return value and address(value, "pr_url")
+    return value and texts.address(value, "pr_url")
 
 
 @attrs.frozen(kw_only=True)
@@ -278,23 +276,6 @@ def task_id_of(value: object, field: str = "task_id") -> str:
         raise Malformed(
             f"{field}: {quoted(value)} is not a task id.",
             remedy="Pass an id as get_board shows it, such as task_3.",
-        )
-    return text
-
-
-def address(value: str | None, field: str) -> str | None:
-    """Return `value` if it can be an address.
-
-    Raises:
-        Malformed: it is too long, or holds blanks or control characters.
-    """
-    if value is None:
-        return None
-    text = value.strip()
-    if len(text) > ADDRESS_LIMIT or not _PLAIN.fullmatch(text):
-        raise Malformed(
-            f"{field}: {quoted(value)} is not an address.",
-            remedy=f"Pass one of at most {ADDRESS_LIMIT:,} characters, without blanks.",
         )
     return text
 
