@@ -566,7 +566,7 @@ serve(service)
 """
 
 
-@pytest.mark.parametrize("ending", [termination, interruption])
+@pytest.mark.parametrize("ending", ENDINGS)
 @posix
 def test_the_process_leaves_even_where_it_hangs_while_it_starts(
     ending: Callable[[Wire], None],

@@ -40,29 +40,31 @@ class Lifetime:
         self.reason: str | None = None
         self._ended = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._hung_up = False
         self._watchdog = _Watchdog()
 
-    def end_with_parent(self) -> None:
-        """Let it end when the process that started this one is gone; now, if it is already."""
+    def end_with_client(self) -> None:
+        """Let it end when the process that started this one hangs up or is gone, or is gone already.
+
+        After a hanging-up the event loop ends it in order, once all is read, and the watchdog does,
+        should the loop not come to that.
+        """
         when_parent_dies(lambda: self.end("the parent died"))
+        when_client_hangs_up(self._hang_up)
 
     def begin(self) -> None:
-        """Let the running event loop hear of the end; end on SIGTERM and SIGINT from now on, too.
-
-        From now on the client must not hang up either. The loop then ends it in order, once all is
-        read; the watchdog does, should the loop not come to that. Before, there is nothing to end,
-        and a script that was written into a pipe waits to be answered, however slow the start is.
-        """
+        """Let the running event loop hear of the end, and end on SIGTERM and SIGINT from now on."""
         self._loop = asyncio.get_running_loop()
         if self.reason is not None:
             self._ended.set()
+        if self._hung_up:
+            self._watchdog.start()
         for number in _SIGNALS:
             # The loop's own way wakes it up, whichever thread of ours the signal interrupts, ...
             with suppress(NotImplementedError):  # Windows
                 self._loop.add_signal_handler(number, self._ended.set)
             # ... but waits for its turn; a handler of ours does not, however busy the loop is.
             signal.signal(number, self._end_on)
-        when_client_hangs_up(self._watchdog.start)
 
     def end(self, reason: str) -> None:
         """Let it end now, from whatever thread or signal handler; the first reason is kept."""
@@ -76,6 +78,15 @@ class Lifetime:
     async def wait(self) -> None:
         """Return once it has ended."""
         await self._ended.wait()
+
+    def _hang_up(self, unread: bool) -> None:
+        # Before it has begun: a script that was written into a pipe is to be answered, however slow
+        # the start is. Then the time begins with the serving.
+        self._hung_up = True
+        if self._loop is not None:
+            self._watchdog.start()
+        elif not unread:
+            os._exit(0)
 
     def _end_on(self, number: int, _frame: FrameType | None) -> None:
         self.end(f"{signal.Signals(number).name} came")

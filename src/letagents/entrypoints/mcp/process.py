@@ -53,7 +53,7 @@ def serve(service: Callable[[], Service[Any]]) -> int:
     _open_what_is_closed()
     leave_at_once_on_signals()
     lifetime = Lifetime()
-    lifetime.end_with_parent()
+    lifetime.end_with_client()
     if lifetime.reason is None:
         with _collector_off():
             served = service()

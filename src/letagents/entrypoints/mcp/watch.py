@@ -15,16 +15,17 @@ LOOK = 0.5
 """Seconds between two looks at what the kernel does not tell of."""
 
 
-def when_client_hangs_up(tell: Callable[[], None]) -> None:
+def when_client_hangs_up(tell: Callable[[bool], None]) -> None:
     """Call `tell` in a thread once nobody holds the other end of standard input, or of output.
 
-    What was written before may still be unread. A file never hangs up; on Windows nothing tells.
+    It hears whether something that was written before may still be unread. A file never hangs up,
+    and on Windows nothing tells of it.
     """
     if hasattr(select, "poll"):
         _in_thread(_tell_of_hanging_up, os.dup(0), os.dup(1), tell)
 
 
-def _tell_of_hanging_up(source: int, target: int, tell: Callable[[], None]) -> None:
+def _tell_of_hanging_up(source: int, target: int, tell: Callable[[bool], None]) -> None:
     ends = select.poll()
     ends.register(source, select.POLLHUP | getattr(select, "POLLRDHUP", 0))
     ends.register(target, select.POLLERR)
@@ -36,10 +37,21 @@ def _tell_of_hanging_up(source: int, target: int, tell: Callable[[], None]) -> N
             ends.unregister(end)
         watched -= unfit
         if seen.keys() - unfit:
-            tell()
+            tell(_holds_unread(source))
             return
         if not seen:  # some systems wake up for data, too; that must not keep this thread busy
             _pause()
+
+
+def _holds_unread(source: int) -> bool:
+    import fcntl
+    import termios
+
+    try:
+        waiting = fcntl.ioctl(source, termios.FIONREAD, bytes(4))
+    except OSError:  # it does not say
+        return True
+    return any(waiting)
 
 
 def when_parent_dies(tell: Callable[[], None]) -> None:
