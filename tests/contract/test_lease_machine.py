@@ -28,6 +28,7 @@ from letagents.domain.leases import LeaseFenceStale, LeaseHeld, LeaseMissing
 from letagents.domain.sessions import Connection
 from letagents.domain.targets import TargetSessionUnreachable, UnknownTarget
 from letagents.domain.tasks import Patch, Proposal, Status
+from letagents.domain.ticks import Tick
 from letagents.testing.contracts.room_callers import ROOM, arrival, secret
 from letagents.testing.determinism import CountingIds, ManualClock
 
@@ -48,6 +49,9 @@ class Machines:
 
     def is_alive(self, process: str) -> bool | None:
         return self.known.get(process)
+
+    def last_seen(self, _process: str) -> Tick | None:
+        return None
 
 
 @attrs.define

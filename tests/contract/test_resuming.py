@@ -156,3 +156,25 @@ async def test_who_arrives_in_vain_takes_over_nothing(rooms: Rooms, board: KeptB
         await rooms.connect(ROOM, arrival(ADA, 2))
 
     await board.change(ROOM, "task_1", Patch(status=Status.IN_PROGRESS), ada.fence)
+
+
+@pytest.mark.rule("L2", "D25")
+async def test_a_holder_that_was_busy_for_hours_and_dies_keeps_its_task_for_a_term(
+    rooms: Rooms, board: KeptBoard, clock: ManualClock, processes: ToldProcesses
+) -> None:
+    ada = await rooms.connect(ROOM, arrival(ADA, 1))
+    bob = await rooms.connect(ROOM, arrival(BOB, 2))
+    await board.propose(ROOM, Proposal(title="Mend the roof"))
+    mine = Patch(status=Status.ASSIGNED, assignee=Assignee.of(ada.session))
+    await board.change(ROOM, "task_1", mine, ada.fence)
+    clock.pass_by(timedelta(hours=3))
+    processes.seen["one"] = clock.tick()
+    processes.gone.add("one")
+    his = Patch(status=Status.ASSIGNED, assignee=Assignee.of(bob.session))
+
+    clock.pass_by(TERM - timedelta(seconds=1))
+    with pytest.raises(LetAgentsError, match="Worker1"):
+        await board.change(ROOM, "task_1", his, bob.fence)
+    clock.pass_by(timedelta(seconds=1))
+    taken = await board.change(ROOM, "task_1", his, bob.fence)
+    assert taken.task.assignee_key == bob.session.agent_key

@@ -1,7 +1,9 @@
 """Which processes are there, as the system knows it: with processes that live, stop and die."""
 
+import contextlib
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -11,7 +13,8 @@ from tests.integration.living_processes import Living, living
 
 from letagents.adapters.processes import health, locks
 from letagents.adapters.processes.locks import ProcessLocks
-from letagents.adapters.system import SystemIds
+from letagents.adapters.system import SystemClock, SystemIds
+from letagents.domain.ticks import Tick
 
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals, and no fork")
 
@@ -52,6 +55,50 @@ def test_a_process_that_ends_by_itself_is_gone(ours: ProcessLocks, other: Living
     other.process.communicate()
 
     assert ours.is_alive(other.name) is False
+
+
+@pytest.mark.rule("D25")
+def test_of_a_process_that_is_gone_it_is_known_until_when_it_was_there(
+    ours: ProcessLocks, other: Living
+) -> None:
+    before = SystemClock().tick()
+    other.kill()
+    seen = ours.last_seen(other.name)
+
+    assert seen is not None
+    assert seen.boot == before.boot
+    assert seen.seconds <= before.seconds
+    assert ours.last_seen("00000000-0000-4000-8000-000000000009") is None
+    assert ours.last_seen("../odd") is None
+
+
+@pytest.mark.rule("D25")
+def test_a_process_says_again_and_again_that_it_is_there(
+    run_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locks, "SAID_EVERY", 0.01)
+    clock = AskedClock()
+    with contextlib.closing(ProcessLocks(run_dir, SystemIds(), clock)) as ours:
+        assert ours.own is not None
+        assert clock.was_asked_thrice.wait(5)
+        seen = ours.last_seen(ours.own)
+
+    assert seen is not None
+    assert seen.seconds >= 2, "the second time was written before the third"
+
+
+class AskedClock(SystemClock):
+    """Reads one second more each time that it is asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.was_asked_thrice = threading.Event()
+
+    def tick(self) -> Tick:
+        self.asked += 1
+        if self.asked == 3:
+            self.was_asked_thrice.set()
+        return Tick("boot", float(self.asked))
 
 
 @posix

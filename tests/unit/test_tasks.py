@@ -158,7 +158,10 @@ def test_so_many_artifacts_and_no_more_belong_to_a_task() -> None:
     with pytest.raises(Malformed, match="33 are too many"):
         Patch(artifacts=(artifact(),) * (MOST_ARTIFACTS + 1))
     with pytest.raises(Malformed, match="together"):
-        Patch(artifacts=(artifact(title="x" * 300, url="https://x/" + "x" * 1_000),) * (ARTIFACT_BYTES // 1_000))
+        Patch(
+            artifacts=(artifact(title="x" * 300, url="https://x/" + "x" * 1_000),)
+            * (ARTIFACT_BYTES // 1_000)
+        )
     with pytest.raises(Malformed, match="title"):
         artifact(title="x" * 301)
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import attrs
 
 from letagents.adapters.guard.claims import Holder
-from letagents.domain import leases
+from letagents.domain import leases, ticks
 from letagents.domain.leases import Evidence, Lease
 from letagents.domain.ticks import Tick
 from letagents.ports.clock import Clock
@@ -30,9 +30,11 @@ class Holders:
         return leases.is_held(kept.read(lease, Lease), evidence, self._clock.tick(), self._term)
 
     def _evidence(self, holder: Holder) -> Evidence:
-        boot, seconds = holder.seen_boot, holder.seen_seconds
+        boot, seconds, process = holder.seen_boot, holder.seen_seconds, holder.process
+        called = Tick(boot, seconds) if boot is not None and seconds is not None else None
+        was_there = self._processes.last_seen(process) if process else None
         return Evidence(
-            alive=self._processes.is_alive(holder.process) if holder.process else None,
-            seen=Tick(boot, seconds) if boot is not None and seconds is not None else None,
+            alive=self._processes.is_alive(process) if process else None,
+            seen=ticks.latest([called, was_there], self._clock.tick()),
             ended=holder.ended_at is not None,
         )

@@ -4,7 +4,8 @@ A process makes a file under a new name, takes the system's lock on it, and give
 rooms. Nobody ever takes such a lock again, so a file whose lock is free is a process that has
 ended. Who asks takes a shared lock for a moment: any number may, beside each other, and only the
 holder's own lock is in the way. A file that is not there says nothing, for it may be in another
-home, or have been removed.
+home, or have been removed. In its file a process writes again and again that it is there, so that
+others know, once it is gone, until when it was.
 
 On Windows there is no shared lock. There a file that somebody has open cannot be renamed, which
 the system sees to as well; so who asks tries to rename it, and it succeeds once, for ever.
@@ -21,6 +22,9 @@ from typing import Self
 import attrs
 
 from letagents.adapters import private
+from letagents.adapters.system import SystemClock
+from letagents.domain.ticks import Tick
+from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
 
 if sys.platform != "win32":
@@ -30,6 +34,10 @@ REMEMBERED = 256
 """The newest files that stay in any case. Once there are twice as many, those of the others are
 removed whose processes have ended."""
 
+SAID_EVERY = 30.0
+"""Seconds between two times that a process says that it is there."""
+
+_LONGEST = 200
 _TRIES = 3
 _GONE = ".gone"
 
@@ -43,6 +51,7 @@ class ProcessLocks:
 
     _run_dir: Path
     _ids: Ids
+    _clock: Clock = attrs.field(factory=SystemClock)
     _held: "_Held | None" = None
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _is_closed: bool = False
@@ -55,6 +64,8 @@ class ProcessLocks:
                 self._held = None  # it is our parent's: we were forked
             if self._held is None and not self._is_closed:
                 self._held = self._take()
+                if self._held is not None:
+                    self._keep_saying_so(self._held)
             return self._held.name if self._held else None
 
     def is_alive(self, process: str) -> bool | None:
@@ -64,6 +75,15 @@ class ProcessLocks:
         try:
             return _is_held(self._folder / _checked(process))
         except OSError:
+            return None
+
+    def last_seen(self, process: str) -> Tick | None:
+        """Return when that process was there last."""
+        try:
+            with (self._folder / _checked(process)).open("rb") as file:
+                _, boot, seconds = file.read(_LONGEST).decode("ascii").split()
+            return Tick("" if boot == "-" else boot, float(seconds))
+        except (OSError, ValueError):
             return None
 
     def close(self) -> None:
@@ -89,6 +109,16 @@ class ProcessLocks:
     @property
     def _folder(self) -> Path:
         return self._run_dir / "processes"
+
+    def _keep_saying_so(self, held: "_Held") -> None:
+        """Write that this process is there, now and from time to time, as long as it holds."""
+        held.say(self._clock.tick())
+
+        def say_so() -> None:
+            while not held.gone.wait(SAID_EVERY):
+                held.say(self._clock.tick())
+
+        threading.Thread(target=say_so, name="still-here", daemon=True).start()
 
     def _take(self) -> "_Held | None":
         with suppress(OSError):
@@ -119,13 +149,29 @@ class _Held:
     name: str
     descriptor: int
     is_let_go: bool = False
+    gone: threading.Event = attrs.field(factory=threading.Event)
+    _writing: threading.Lock = attrs.field(factory=threading.Lock)
+
+    def say(self, tick: Tick) -> None:
+        """Write down that the process was there at `tick`."""
+        said = f"{os.getpid()} {tick.boot or '-'} {tick.seconds:.3f}\n".encode("ascii")
+        with self._writing, suppress(OSError):
+            if not self.is_let_go:  # else the number may be another file's by now
+                os.lseek(self.descriptor, 0, os.SEEK_SET)
+                os.write(self.descriptor, said)
 
     def is_of(self, process: str) -> bool:
         return self.name == process and not self.is_let_go
 
     def let_go(self) -> None:
+        with self._writing:
+            self.let_go_alone()
+
+    def let_go_alone(self) -> None:
+        """Let go where no other thread is: in a child, whose parent's threads it has not."""
         if not self.is_let_go:
             self.is_let_go = True
+            self.gone.set()
             os.close(self.descriptor)
 
     def __enter__(self) -> Self:
@@ -141,7 +187,7 @@ _HELD: "weakref.WeakSet[_Held]" = weakref.WeakSet()
 def _let_go_in_child() -> None:
     """Let go of what the parent holds: it has to end with the parent."""
     for held in tuple(_HELD):
-        held.let_go()
+        held.let_go_alone()
 
 
 if hasattr(os, "register_at_fork"):
@@ -157,7 +203,6 @@ def _hold(file: Path) -> _Held:
     held = _Held(file.name, os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     _HELD.add(held)
     try:
-        os.write(held.descriptor, b"%d\n" % os.getpid())  # for people
         if sys.platform != "win32":
             fcntl.flock(held.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

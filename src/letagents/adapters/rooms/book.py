@@ -145,6 +145,10 @@ class Book(Protocol):
         """Whether the process of a session is there; None where that cannot be known."""
         ...
 
+    def last_seen(self, process: str | None) -> Tick | None:
+        """Return when the process of a session was there last; None where that is not known."""
+        ...
+
     def saw(self, session_id: SessionId) -> None:
         """Note that the process of a session is there now."""
         ...

@@ -2,6 +2,8 @@
 
 import attrs
 
+from letagents.domain.ticks import Tick
+
 
 class UnknownProcesses:
     """Knows of no process."""
@@ -12,6 +14,10 @@ class UnknownProcesses:
         """Say that it is not known."""
         return None
 
+    def last_seen(self, _process: str) -> Tick | None:
+        """Say that it is not known."""
+        return None
+
 
 @attrs.define
 class ToldProcesses:
@@ -19,7 +25,12 @@ class ToldProcesses:
 
     own: str | None = "here"
     gone: set[str] = attrs.field(factory=set)
+    seen: dict[str, Tick] = attrs.field(factory=dict)
 
     def is_alive(self, process: str) -> bool | None:
         """Say what it was told."""
         return process not in self.gone
+
+    def last_seen(self, process: str) -> Tick | None:
+        """Say what it was told."""
+        return self.seen.get(process)

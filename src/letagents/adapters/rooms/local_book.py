@@ -217,6 +217,10 @@ class LocalBook:
         """Whether that process is there."""
         return None if process is None else self._processes.is_alive(process)
 
+    def last_seen(self, process: str | None) -> Tick | None:
+        """Return when that process was there last."""
+        return None if process is None else self._processes.last_seen(process)
+
     def saw(self, session_id: SessionId) -> None:
         """Note that the process of a session is there now."""
         facts = {"boot": self.tick.boot, "seconds": self.tick.seconds}

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import TypeVar
 
 from letagents.adapters.rooms.book import Book, Kind, Where
-from letagents.domain import leases
+from letagents.domain import leases, ticks
 from letagents.domain.approvals import Standing
 from letagents.domain.board import LeaseView, TaskView
 from letagents.domain.events import Event
@@ -123,7 +123,7 @@ def evidence(book: Book, lease: Lease) -> Evidence:
         return Evidence(ended=True)
     return Evidence(
         alive=book.is_alive(session.process),
-        seen=session.seen,
+        seen=ticks.latest([session.seen, book.last_seen(session.process)], book.tick),
         ended=session.ended_at is not None,
     )
 
