@@ -2,6 +2,8 @@
 
 It ends when standard input or output closes, on SIGTERM and SIGINT, and when the process that
 started it dies. Ending is asked for politely; a watchdog then ends the process however it hangs.
+Only what was written before the client hung up during the start makes the two seconds begin later,
+with the serving: a script in a pipe is to be answered however slow the start is.
 """
 
 import asyncio
@@ -44,7 +46,7 @@ class Lifetime:
         self._watchdog = _Watchdog()
 
     def end_with_client(self) -> None:
-        """Let it end when the process that started this one hangs up or is gone, or is gone already.
+        """Let it end when the process that started this one hangs up, dies, or is dead already.
 
         After a hanging-up the event loop ends it in order, once all is read, and the watchdog does,
         should the loop not come to that.
@@ -80,12 +82,10 @@ class Lifetime:
         await self._ended.wait()
 
     def _hang_up(self, unread: bool) -> None:
-        # Before it has begun: a script that was written into a pipe is to be answered, however slow
-        # the start is. Then the time begins with the serving.
         self._hung_up = True
         if self._loop is not None:
             self._watchdog.start()
-        elif not unread:
+        elif not unread:  # nothing has begun, and nothing will
             os._exit(0)
 
     def _end_on(self, number: int, _frame: FrameType | None) -> None:
