@@ -848,7 +848,7 @@ async def test_what_another_program_remembers_is_not_taken_for_ours(machine: Mac
         return attrs.evolve(state, sessions={session_id: strange}), None
 
     await machine.stored().transact(changed)
-    with pytest.raises(SessionUnknown, match="no session"):
+    with pytest.raises(SessionUnknown, match="no such session"):
         await acting(other, Claim(session_id=plain.session.session_id))
 
 
