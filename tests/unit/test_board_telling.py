@@ -51,7 +51,9 @@ def test_who_can_do_what_is_told_for_each_status() -> None:
 
     assert "Ada can set it to in_progress." in review
     assert "Who reviews it can set it to blocked." in review
-    assert "Anybody here can set it to merged or done or cancelled." in review
+    assert "Who reviews it without working on it can set it to merged." in review
+    assert "Anybody here can set it to done or cancelled." in review
+    assert "Ada, or a person can set it to cancelled." in working
     assert "Another agent can review it: claim_task_review." in review
     assert "Ada can set it to blocked or in_review or done." in working
     assert "Any agent can claim it" not in working
@@ -61,6 +63,8 @@ def test_who_can_do_what_is_told_for_each_status() -> None:
         )
         reviewed = told(task(Status.IN_REVIEW, ADA), held, theirs)
         assert ("Another agent can review it" in reviewed) is not is_held
+        theirs_alone = "Ada, who reviews it, or a person can set it to done or cancelled."
+        assert (theirs_alone in reviewed) is is_held
     assert "Any agent can claim it: claim_task." in told(task(Status.ACCEPTED))
     assert "Anybody here can set it to accepted." in told(task(Status.DONE))
 

@@ -197,7 +197,22 @@ def _movers(view: TaskView) -> Iterator[tuple[str, list[Status]]]:
     worker = one_line(primary_label(task.assignee.label)) if task.assignee else "Who is on it"
     yield worker, [one for one in worked if one not in decided]
     yield "Who reviews it", decided
-    yield "Anybody here", [one for one in patches if one not in worked]
+    others = [one for one in patches if one not in worked]
+    if Status.MERGED in others:  # its worker never merges it alone
+        yield "Who reviews it without working on it", [Status.MERGED]
+        others.remove(Status.MERGED)
+    yield _closers(view, worker), others
+
+
+def _closers(view: TaskView, worker: str) -> str:
+    """Return who ends what nobody may end for those who are at it (L15)."""
+    held = {one.lease.kind for one in view.leases if one.is_held}
+    if view.task.status not in WORKING or not held:
+        return "Anybody here"
+    reviews = view.task.status is Status.IN_REVIEW
+    if reviews and LeaseKind.REVIEW not in held:
+        return "Anybody here"
+    return f"{worker}, who reviews it, or a person" if reviews else f"{worker}, or a person"
 
 
 def _or(statuses: list[Status]) -> str:
