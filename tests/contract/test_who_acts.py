@@ -67,6 +67,19 @@ class WhoActs(RoomCallers):
         assert await label(rooms, bob) == MINE
         assert await label(rooms, ada) == await label(rooms, carl) == NOT_MINE
 
+    @pytest.mark.rule("A45")
+    async def test_a_person_goes_on_with_whose_work_they_asked_to_go_on(
+        self, rooms: KeptRooms, ada: Connection, bob: Connection, carl: Connection
+    ) -> None:
+        await claimed(KeptBoard(rooms), ada, "Mend the door")
+        tess = await rooms.connect(ROOM, person())
+        await rooms.post(ROOM, draft("okay, continue"), tess.fence)
+        await rooms.post(ROOM, draft("the fence is painted"), bob.fence)
+        await rooms.post(ROOM, draft("hello"), tess.fence)
+
+        assert await label(rooms, ada) == (Decision.ACTIVATE, Reason.RECENT_CONVERSATION)
+        assert await label(rooms, bob) == await label(rooms, carl) == NOT_MINE
+
     @pytest.mark.rule("A31")
     async def test_of_two_owners_a_follow_up_means_neither(
         self, rooms: KeptRooms, ada: Connection, bob: Connection, carl: Connection

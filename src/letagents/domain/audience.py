@@ -121,6 +121,31 @@ def _told_to_one(message: Spoken, listener: Listener, roster: Roster) -> Activat
     return Activation(Decision.ACTIVATE, Reason.EXPLICIT_MENTION) if is_asker else IGNORED
 
 
+def addressees(
+    message: Spoken,
+    roster: Roster,
+    *,
+    leases: Collection[Holder] = (),
+    recent_partner: str | None = None,
+) -> frozenset[str]:
+    """Return the agents that a person's top-level `message` is for, as `activation` has it."""
+    everybody = frozenset(roster.agent_keys)
+    found = message.wording.mentions
+    if message.wording.calls_everybody or any(one.is_broadcast for one in found):
+        return everybody
+    if mentioned := roster.mentioned(message.wording):
+        return mentioned
+    if any(one.looks_like_agent for one in found):
+        return frozenset()
+    if (target := _target(message, roster)) is not None:
+        return everybody & {target.agent_key}
+    if (owner := owner_asked(message, leases)) is not None:
+        return frozenset([owner.agent_key] if owner.agent_key else [])
+    if len(everybody) <= SMALL_ROOM:
+        return everybody
+    return everybody & {recent_partner} or everybody  # all are shown what is for nobody known
+
+
 @attrs.frozen
 class _Target:
     """The agent that is quoted, and its session if that is still there."""

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 
 from letagents.domain.activation import AGENT, Quoted, Spoken
-from letagents.domain.audience import PERSON, SMALL_ROOM, activation
+from letagents.domain.audience import PERSON, SMALL_ROOM, activation, addressees
 from letagents.domain.follow_ups import Holder, is_follow_up
 from letagents.domain.messages import Message, Quote
 from letagents.domain.roster import Listener, Roster
@@ -62,7 +62,7 @@ def labelled(
     told = [*before, *messages]
 
     def heard(at: int) -> Message:
-        partner = _partner(told, at, roster) if _is_open(told[at]) else None
+        partner = _partner(told, at, roster, owners) if _is_open(told[at]) else None
         spoken = _spoken(told[at])
         return told[at].heard(
             activation(
@@ -103,17 +103,31 @@ def _is_open(message: Message) -> bool:
     return message.source == PERSON and top_level
 
 
-def _partner(told: Sequence[Message], at: int, roster: Roster) -> str | None:
-    """Return the agent with which the person behind the open message `at` was last talking."""
+def _partner(
+    told: Sequence[Message], at: int, roster: Roster, owners: Collection[Holder]
+) -> str | None:
+    """Return the agent with which the person behind the open message `at` was last talking.
+
+    That is whom alone the last of their messages was for; of several, the one that has answered.
+    (Source: state-and-rules 9.9.)
+    """
     if len(roster.agent_keys) <= SMALL_ROOM:
         return None
     looked_at = told[max(0, at - LOOKED_BACK) : at]
     recent = [one for one in looked_at if told[at].said_at - one.said_at <= _RECENT]
-    asked = next((at for at in reversed(range(len(recent))) if _is_a_persons(recent[at])), None)
-    if asked is None:
-        return None
-    meant = roster.mentioned(_spoken(recent[asked]).wording)
-    return _only(meant) or _only({one.agent_key for one in recent[asked:] if one.source == AGENT})
+    partner, meant, since = None, frozenset[str](), 0
+    for now, one in enumerate(recent):
+        if _is_a_persons(one):
+            partner = _spoken_with(meant, recent[since:now])
+            meant = addressees(_spoken(one), roster, leases=owners, recent_partner=partner)
+            since = now
+    return _spoken_with(meant, recent[since:])
+
+
+def _spoken_with(meant: frozenset[str], since: Sequence[Message]) -> str | None:
+    return _only(meant) or _only(
+        {one.agent_key for one in since if one.source == AGENT and one.agent_key in meant}
+    )
 
 
 def _is_a_persons(message: Message) -> bool:

@@ -147,7 +147,7 @@ def _labelled(
         looked_back = Before(page[0].id, hearing.LOOKED_BACK)
         before = _page(unit, room_id, looked_back, last).messages
     owners: Sequence[Holder] = ()
-    if hearing.wants_owners(page):
+    if hearing.wants_owners([*before, *page]):
         owners = _owners(unit, room_id)
     return hearing.labelled(
         page, viewer, roster, participants=threads, before=before, owners=owners

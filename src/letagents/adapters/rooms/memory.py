@@ -152,13 +152,14 @@ class _Kept:
         )
         roster = Roster.of(map(hearing.listener, live))
         first = page[0].id.number - 1 if page else 0
+        before = self.said[max(0, first - hearing.LOOKED_BACK) : first]
         return hearing.labelled(
             page,
             viewer,
             roster,
             participants=self._threads_with(viewer.agent_key),
-            before=self.said[max(0, first - hearing.LOOKED_BACK) : first],
-            owners=self._owners() if hearing.wants_owners(page) else (),
+            before=before,
+            owners=self._owners() if hearing.wants_owners([*before, *page]) else (),
         )
 
     def _owners(self) -> list[Holder]:

@@ -100,6 +100,29 @@ class RoomAudienceContract(RoomCallers):
         ]
         assert await self.labels(rooms, carl, window) == [(Decision.SILENT, Reason.UNADDRESSED)]
 
+    @pytest.mark.rule("A45")
+    @pytest.mark.parametrize("meant_by", ["mention", "quotation", "going on"])
+    async def test_who_speaks_unasked_does_not_come_between_a_person_and_their_partner(
+        self, meant_by: str, rooms: RoomTransport, ada: Connection, bob: Connection
+    ) -> None:
+        human = await rooms.connect(ROOM, person())
+        await rooms.connect(ROOM, arrival(3, 3))
+        hello = await rooms.post(ROOM, draft("the door is mended"), ada.fence)
+        if meant_by == "quotation":
+            await rooms.post(ROOM, draft("thanks", reply_to=hello), human.fence)
+        else:
+            await rooms.post(ROOM, draft("@Worker1 look at the roof"), human.fence)
+        if meant_by == "going on":
+            await rooms.post(ROOM, draft("and the walls"), human.fence)
+        await rooms.post(ROOM, draft("I have painted the fence"), bob.fence)
+        await rooms.post(ROOM, draft("and what is next"), human.fence)
+
+        newest = Latest(limit=1)
+        assert await self.labels(rooms, ada, newest) == [
+            (Decision.ACTIVATE, Reason.RECENT_CONVERSATION)
+        ]
+        assert await self.labels(rooms, bob, newest) == [(Decision.SILENT, Reason.UNADDRESSED)]
+
     async def test_only_workers_are_told_whom_a_message_is_for(
         self, rooms: RoomTransport, ada: Connection
     ) -> None:
