@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import attrs
 import jsonschema  # type: ignore[import-untyped]  # it ships no types
 import pytest
 from tests.e2e.chats import ERAS, Served
@@ -104,6 +105,21 @@ def names(process: Served) -> list[str]:
     return [
         tool["name"] for tool in process.answer(process.ask("tools/list", {}))["result"]["tools"]
     ]
+
+
+def test_a_turn_in_local_rooms_is_told_how_verified_work_is_closed() -> None:
+    turn = Caller(profile=Profile.SUPERVISED_ROOM_TURN, bounded=True, api_url=LOCAL_ROOMS)
+    told = {
+        kind: next(one.purpose for one in tools_of(caller, mode) if one.name == "update_task")
+        for kind, caller, mode in (
+            ("turn", turn, Mode.SUPERVISED),
+            ("elsewhere", attrs.evolve(turn, api_url="https://x"), Mode.SUPERVISED),
+            ("owner", Caller(), Mode.OWNER),
+        )
+    }
+
+    assert "closed with status done" in told["turn"]
+    assert "closed with status done" not in told["elsewhere"] + told["owner"]
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -29,6 +29,11 @@ _REFUSED = schemas.result(
     {"success": schemas.BOOLEAN, "error": schemas.STRING, "message": schemas.STRING}
 )
 
+_CLOSING = (
+    "Verified work that is merged is closed with status done; that needs neither a close intent "
+    "nor another work lease."
+)
+
 
 def tools_of(caller: Caller, mode: Mode = Mode.OWNER) -> tuple[Tool[Visit], ...]:
     """Return the tools that a process lists, in order; those that it refuses say so when called."""
@@ -40,7 +45,9 @@ def _as_seen(tool: Tool[Visit], caller: Caller, mode: Mode) -> Tool[Visit]:
     if (refused := refusal(tool.name, mode=mode, bounded=caller.bounded)) is not None:
         return attrs.evolve(tool, run=_refusing(refused), result=_REFUSED)
     if mode is Mode.SUPERVISED:
-        return attrs.evolve(tool, run=_no_supervisor, read_only=reads(tool.name))
+        tool = attrs.evolve(tool, run=_no_supervisor, read_only=reads(tool.name))
+        closes = tool.name == "update_task" and caller.is_in_local_turn
+        return attrs.evolve(tool, purpose=f"{tool.purpose} {_CLOSING}") if closes else tool
     return _in_the_core(tool, caller) if caller.toolset is Toolset.CORE else tool
 
 

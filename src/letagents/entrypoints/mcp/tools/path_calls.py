@@ -25,7 +25,13 @@ async def claim_paths(visit: Visit, arguments: Arguments) -> Result:
         cwd=text_of(arguments, "cwd"),
         epoch=epoch if isinstance(epoch, int) else None,
     )
-    return {"success": True, "claim": wire.claim(granted.claim)}
+    return {
+        "success": True,
+        "claim": wire.claim(granted.claim),
+        "instruction": "Where `letagents guard` is installed, git refuses others' commits to these "
+        "files. If agents share this checkout, commit with LETAGENTS_WORKER_ID set to your "
+        "worker_id, so that git knows whose commit it is.",
+    }
 
 
 async def release_paths(visit: Visit, arguments: Arguments) -> Result:
