@@ -19,8 +19,17 @@ _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 def quoted(value: object) -> str:
     """Return `value` as a short, printable quotation for an error's text."""
-    text = ascii(value) if not isinstance(value, str) or _UNPRINTABLE.search(value) else repr(value)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}… ({len(text)} characters)"
+    if not isinstance(value, str):
+        return _cut(ascii(value))
+    beginning = value[: SHOWN + 1]  # of a text of many MB no more than this is looked at
+    shown = ascii(beginning) if _UNPRINTABLE.search(beginning) else repr(beginning)
+    return _cut(shown, hidden=len(value) - len(beginning))
+
+
+def _cut(text: str, hidden: int = 0) -> str:
+    if len(text) <= SHOWN and not hidden:
+        return text
+    return f"{text[:SHOWN]}… ({len(text) + hidden} characters)"
 
 
 @attrs.frozen
