@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import board_store, guard, rooms_store, search_store, whole
+from tests.benchmarks import board_store, guard, hearing_store, rooms_store, search_store, whole
 
 
 def main(names: list[str]) -> int:
@@ -15,6 +15,7 @@ def main(names: list[str]) -> int:
         *rooms_store.MEASURED,
         *board_store.MEASURED,
         *search_store.MEASURED,
+        *hearing_store.MEASURED,
         *guard.MEASURED,
         *whole.MEASURED,
     ):
