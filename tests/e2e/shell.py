@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Self
 
-PATIENCE = 20
+PATIENCE = 60
 """Seconds until a wait is given up; nothing here depends on how busy the machine is."""
 
 COMMAND = (sys.executable, "-m", "letagents")
