@@ -4,10 +4,10 @@ Two tuples, since others' tools stand between them: ADDING and WORKING.
 """
 
 from letagents.entrypoints.mcp.parameters import Parameter
-from letagents.entrypoints.mcp.tool import Progress, Run, Tool
+from letagents.entrypoints.mcp.tool import Tool
 from letagents.entrypoints.mcp.tools import schemas
-from letagents.entrypoints.mcp.tools.arguments import ROOM_ID, SESSION_ID, WORKER_ID, Arguments
-from letagents.entrypoints.mcp.visit import Visit
+from letagents.entrypoints.mcp.tools.arguments import ROOM_ID, SESSION_ID, WORKER_ID
+from letagents.entrypoints.mcp.tools.later import calling
 
 STATUSES = (
     "proposed", "accepted", "assigned", "in_progress", "blocked", "in_review", "merged", "done",
@@ -15,19 +15,6 @@ STATUSES = (
 )  # fmt: skip
 PROVIDERS = ("github", "gitlab", "bitbucket", "unknown")
 ARTIFACTS = ("issue", "branch", "pull_request", "merge_request", "review", "check_run", "merge")
-
-
-def _calling(name: str) -> Run[Visit]:
-    """Return what runs the call of that name, which is loaded when it is first needed."""
-
-    async def run(visit: Visit, arguments: Arguments, _progress: Progress) -> dict[str, object]:
-        from letagents.entrypoints.mcp.tools import board_calls
-
-        result: dict[str, object] = await getattr(board_calls, name)(visit, arguments)
-        return result
-
-    return run
-
 
 _WHO = (ROOM_ID, WORKER_ID, SESSION_ID)
 _TASK_ID = Parameter("task_id", "string", "E.g. task_3.", required=True)
@@ -92,7 +79,7 @@ ADDING = (
         read_only=False,
         idempotent=False,
         open_world=False,
-        run=_calling("add_task"),
+        run=calling("board_calls", "add_task"),
     ),
     Tool(
         name="get_board",
@@ -117,7 +104,7 @@ ADDING = (
         read_only=True,
         idempotent=True,
         open_world=True,
-        run=_calling("get_board"),
+        run=calling("board_calls", "get_board"),
     ),
 )
 """What stands before the tools that govern the board."""
@@ -136,7 +123,7 @@ WORKING = (
         read_only=False,
         idempotent=True,
         open_world=True,
-        run=_calling("claim_task"),
+        run=calling("board_calls", "claim_task"),
     ),
     Tool(
         name="update_task",
@@ -155,7 +142,7 @@ WORKING = (
         read_only=False,
         idempotent=False,
         open_world=True,
-        run=_calling("update_task"),
+        run=calling("board_calls", "update_task"),
     ),
     Tool(
         name="complete_task",
@@ -165,7 +152,7 @@ WORKING = (
         read_only=False,
         idempotent=False,
         open_world=True,
-        run=_calling("complete_task"),
+        run=calling("board_calls", "complete_task"),
     ),
     Tool(
         name="claim_task_review",
@@ -175,7 +162,7 @@ WORKING = (
         read_only=False,
         idempotent=True,
         open_world=True,
-        run=_calling("claim_task_review"),
+        run=calling("board_calls", "claim_task_review"),
     ),
     Tool(
         name="release_task_review",
@@ -185,7 +172,7 @@ WORKING = (
         read_only=False,
         idempotent=False,
         open_world=True,
-        run=_calling("release_task_review"),
+        run=calling("board_calls", "release_task_review"),
     ),
     Tool(
         name="release_task_lease",
@@ -195,7 +182,7 @@ WORKING = (
         read_only=False,
         idempotent=False,
         open_world=True,
-        run=_calling("release_task_lease"),
+        run=calling("board_calls", "release_task_lease"),
     ),
     Tool(
         name="handoff_task_lease",
@@ -214,7 +201,7 @@ WORKING = (
         read_only=False,
         idempotent=False,
         open_world=True,
-        run=_calling("handoff_task_lease"),
+        run=calling("board_calls", "handoff_task_lease"),
     ),
     Tool(
         name="submit_review_verdict",
@@ -249,7 +236,7 @@ WORKING = (
         read_only=False,
         idempotent=True,
         open_world=True,
-        run=_calling("submit_review_verdict"),
+        run=calling("board_calls", "submit_review_verdict"),
     ),
 )
 """What stands after them."""

@@ -1,10 +1,10 @@
 """Tools for approvals: asked for, decided, and who decides. (Source: mcp-tools 9.5.)"""
 
 from letagents.entrypoints.mcp.parameters import Parameter
-from letagents.entrypoints.mcp.tool import Progress, Run, Tool
+from letagents.entrypoints.mcp.tool import Tool
 from letagents.entrypoints.mcp.tools import schemas
-from letagents.entrypoints.mcp.tools.arguments import ROOM_ID, SESSION_ID, WORKER_ID, Arguments
-from letagents.entrypoints.mcp.visit import Visit
+from letagents.entrypoints.mcp.tools.arguments import ROOM_ID, SESSION_ID, WORKER_ID
+from letagents.entrypoints.mcp.tools.later import calling
 
 # Spelt out, since what they come from is loaded when the first of these tools is called.
 MODES = ("off", "manager_optional", "intent_required")
@@ -13,19 +13,6 @@ RUNTIME_SOURCES = ("desktop_managed", "open_model", "external", "unknown")
 ACTIONS = ("task_create", "task_claim", "task_close", "task_override", "task_update")
 STATUSES = ("pending", "approved", "used", "denied", "expired", "superseded")
 CLOSED = ("merged", "done", "cancelled")
-
-
-def _calling(name: str) -> Run[Visit]:
-    """Return what runs the call of that name, which is loaded when it is first needed."""
-
-    async def run(visit: Visit, arguments: Arguments, _progress: Progress) -> dict[str, object]:
-        from letagents.entrypoints.mcp.tools import governance_calls
-
-        result: dict[str, object] = await getattr(governance_calls, name)(visit, arguments)
-        return result
-
-    return run
-
 
 _WHO = (ROOM_ID, WORKER_ID, SESSION_ID)
 _TASK = Parameter("task_id", "string", required=True, ceiling=40)
@@ -70,7 +57,7 @@ GOVERNING = (
         read_only=True,
         idempotent=True,
         open_world=True,
-        run=_calling("get_board_settings"),
+        run=calling("governance_calls", "get_board_settings"),
     ),
     Tool(
         name="set_board_manager_mode",
@@ -94,7 +81,7 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=_calling("set_board_manager_mode"),
+        run=calling("governance_calls", "set_board_manager_mode"),
     ),
     Tool(
         name="assign_board_manager",
@@ -109,7 +96,7 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=_calling("assign_board_manager"),
+        run=calling("governance_calls", "assign_board_manager"),
     ),
     Tool(
         name="release_board_manager",
@@ -119,7 +106,7 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=_calling("release_board_manager"),
+        run=calling("governance_calls", "release_board_manager"),
     ),
     Tool(
         name="register_board_intent",
@@ -135,7 +122,7 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=_calling("register_board_intent"),
+        run=calling("governance_calls", "register_board_intent"),
     ),
     Tool(
         name="register_task_create_intent",
@@ -150,7 +137,7 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=_calling("register_task_create_intent"),
+        run=calling("governance_calls", "register_task_create_intent"),
     ),
     Tool(
         name="register_task_claim_intent",
@@ -160,7 +147,7 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=_calling("register_task_claim_intent"),
+        run=calling("governance_calls", "register_task_claim_intent"),
     ),
     Tool(
         name="register_task_close_intent",
@@ -175,7 +162,7 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=_calling("register_task_close_intent"),
+        run=calling("governance_calls", "register_task_close_intent"),
     ),
     Tool(
         name="register_task_lease_action_intent",
@@ -193,7 +180,7 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=_calling("register_task_lease_action_intent"),
+        run=calling("governance_calls", "register_task_lease_action_intent"),
     ),
     Tool(
         name="list_board_intents",
@@ -211,7 +198,7 @@ GOVERNING = (
         read_only=True,
         idempotent=True,
         open_world=True,
-        run=_calling("list_board_intents"),
+        run=calling("governance_calls", "list_board_intents"),
     ),
     Tool(
         name="approve_board_intent",
@@ -223,7 +210,7 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=_calling("approve_board_intent"),
+        run=calling("governance_calls", "approve_board_intent"),
     ),
     Tool(
         name="deny_board_intent",
@@ -233,6 +220,6 @@ GOVERNING = (
         read_only=False,
         idempotent=True,
         open_world=False,
-        run=_calling("deny_board_intent"),
+        run=calling("governance_calls", "deny_board_intent"),
     ),
 )
