@@ -31,8 +31,12 @@ from letagents.entrypoints.mcp.framing import (
     written,
 )
 
-LONGEST_LINE = 64 * 1024 * 1024
-"""Bytes; a longer line is refused unread."""
+LONGEST_LINE = 32 * 1024 * 1024
+"""Bytes; a longer line is refused unread.
+
+A text of ten megabytes fits, each of its characters escaped. Reading one line is a single call that
+nothing interrupts, so that this bounds how long an ending waits for it.
+"""
 
 LAST_WORDS = 0.2
 """Seconds for which calls may still be answered after standard input has ended."""
