@@ -11,7 +11,7 @@ from sqlalchemy.schema import CreateColumn, CreateIndex, CreateTable
 
 from letagents.adapters.sql.database import Database, Unit
 from letagents.adapters.sql.engine import is_sqlite
-from letagents.adapters.sql.tables import METADATA, SESSIONS, THINGS
+from letagents.adapters.sql.tables import METADATA, SESSIONS, THINGS, prepare_for_postgresql
 
 VERSION = 2
 
@@ -30,6 +30,7 @@ def prepare(database: Database) -> None:
         NewerSchema: the database is of a form that this program does not know.
     """
     if not is_sqlite(database.engine):
+        prepare_for_postgresql()
         METADATA.create_all(database.engine)
         return
     dialect = database.engine.dialect

@@ -38,9 +38,15 @@ class SqliteLibrary:
 
 def library(candidates: Sequence[str] = CANDIDATES) -> SqliteLibrary:
     """Return the first sound SQLite among the modules named, else the last that is installed."""
-    modules = [module for name in candidates if (module := _imported(name)) is not None]
-    found = [_described(module) for module in modules]
-    return next((one for one in found if not one.checkpoints_apart), found[-1])
+    found: SqliteLibrary | None = None
+    for name in candidates:  # after a sound one, no other is loaded
+        if (module := _imported(name)) is None:
+            continue
+        found = _described(module)
+        if not found.checkpoints_apart:
+            break
+    assert found is not None  # noqa: S101  Python itself brings the last of the candidates
+    return found
 
 
 def _imported(name: str) -> ModuleType | None:

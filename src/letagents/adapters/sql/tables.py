@@ -6,11 +6,13 @@ messages, which are wider and many, lie in the order of their coming.
 """
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Float,
     ForeignKey,
     ForeignKeyConstraint,
@@ -26,6 +28,24 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 METADATA = MetaData()
+
+
+def _partial(
+    name: str,
+    *columns: Column[Any],
+    where: ColumnElement[bool] | None = None,
+    unique: bool = False,
+) -> None:
+    """Make an index of those rows alone of which `where` holds."""
+    Index(name, *columns, unique=unique, sqlite_where=where, info={"where": where})
+
+
+def prepare_for_postgresql() -> None:
+    """Let PostgreSQL's indexes be partial, too; else nothing here loads its part of SQLAlchemy."""
+    for table in METADATA.tables.values():
+        for index in table.indexes:
+            index.dialect_kwargs["postgresql_where"] = index.info.get("where")
+
 
 ROOMS = Table(
     "rooms",
@@ -73,12 +93,11 @@ SESSIONS = Table(
 )
 
 _LIVE = SESSIONS.c.ended_at.is_(None)
-Index(
+_partial(
     "sessions_live",
     SESSIONS.c.room_id,
     SESSIONS.c.agent_key,
-    sqlite_where=_LIVE,
-    postgresql_where=_LIVE,
+    where=_LIVE,
 )
 Index("sessions_by_secret", SESSIONS.c.room_id, SESSIONS.c.token_digest)
 
@@ -102,23 +121,21 @@ MESSAGES = Table(
 )
 
 _KEYED = MESSAGES.c.client_key.is_not(None)
-Index(
+_partial(
     "messages_by_key",
     MESSAGES.c.room_id,
     MESSAGES.c.agent_key,
     MESSAGES.c.client_key,
+    where=_KEYED,
     unique=True,
-    sqlite_where=_KEYED,
-    postgresql_where=_KEYED,
 )
 _IN_THREAD = MESSAGES.c.thread_root.is_not(None)
-Index(
+_partial(
     "messages_in_threads",
     MESSAGES.c.room_id,
     MESSAGES.c.thread_root,
     MESSAGES.c.agent_key,
-    sqlite_where=_IN_THREAD,
-    postgresql_where=_IN_THREAD,
+    where=_IN_THREAD,
 )
 
 THINGS = Table(
@@ -138,32 +155,28 @@ THINGS = Table(
 """Whatever rooms keep besides sessions and messages, with the facts by which it is found."""
 
 for _fact in ("number", "state", "about", "by", "also"):
-    _given = THINGS.c[_fact].is_not(None)
-    Index(
+    _partial(
         f"things_by_{_fact}",
         THINGS.c.room_id,
         THINGS.c.kind,
         THINGS.c[_fact],
         *([] if _fact == "number" else [THINGS.c.number]),
-        sqlite_where=None if _fact == "number" else _given,
-        postgresql_where=None if _fact == "number" else _given,
+        where=None if _fact == "number" else THINGS.c[_fact].is_not(None),
     )
-Index(
+_partial(
     "things_open",
     THINGS.c.room_id,
     THINGS.c.kind,
     THINGS.c.number,
-    sqlite_where=THINGS.c.is_open,
-    postgresql_where=THINGS.c.is_open,
+    where=THINGS.c.is_open,
 )
 _WORKED_ON = and_(THINGS.c.kind == "work_lease", THINGS.c.is_open)
-Index(
+_partial(
     "things_one_work_lease",
     THINGS.c.room_id,
     THINGS.c.about,
+    where=_WORKED_ON,
     unique=True,
-    sqlite_where=_WORKED_ON,
-    postgresql_where=_WORKED_ON,
 )
 
 

@@ -1,0 +1,32 @@
+"""What a process loads before it is needed is what everybody who starts one waits for."""
+
+import subprocess
+import sys
+
+import pytest
+from tests.e2e.shell import PATIENCE
+
+SAY = "import sys; print(*sys.modules)"
+
+
+def loaded(code: str) -> set[str]:
+    """Return what a new process has loaded once it has run `code`."""
+    command = [sys.executable, "-c", f"{code}\n{SAY}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    return set(done.stdout.split())
+
+
+def test_rooms_in_a_file_load_no_part_of_another_database() -> None:
+    modules = loaded("import letagents.adapters.rooms.local_store")
+
+    assert "sqlalchemy.dialects.sqlite" in modules
+    assert not any(name.startswith("sqlalchemy.dialects.postgresql") for name in modules)
+
+
+def test_once_a_sound_sqlite_is_found_no_other_is_loaded() -> None:
+    code = "from letagents.adapters.sql import sqlite_library; used = sqlite_library.library()\n"
+    sound = loaded(f"{code}print('sound' * (not used.checkpoints_apart))")
+    if "sound" not in sound or "pysqlite3" not in sound:
+        pytest.skip("there is but one SQLite here")
+
+    assert "sqlite3" not in sound
