@@ -40,6 +40,13 @@ def form(place: Path) -> tuple[int, set[str]]:
     return version, found
 
 
+def columns(place: Path, table: str) -> list[tuple[object, ...]]:
+    with sqlite3.connect(place) as database:
+        found = database.execute(f"PRAGMA table_info({table})").fetchall()
+    database.close()
+    return found
+
+
 async def test_what_was_said_before_is_there_after_and_more_can_be_said(place: Path) -> None:
     rooms = opened(place)
     (before,) = (await rooms.read(ROOM, Latest(10))).messages
@@ -60,16 +67,14 @@ async def test_brought_forward_or_made_anew_its_tables_are_the_same(
         await rooms.join(ROOM)
         await rooms.aclose()
 
+    grown = ("rooms", "sessions")
+
     def others(found: set[str]) -> set[str]:
-        return {sql for sql in found if not sql.startswith("CREATE TABLE sessions")}
+        made = tuple(f"CREATE TABLE {table} " for table in grown)
+        return {sql for sql in found if not sql.startswith(made)}
 
     assert others(form(place)[1]) == others(form(new)[1])
-    columns = []
-    for one in (place, new):
-        with sqlite3.connect(one) as database:
-            columns.append(database.execute("PRAGMA table_info(sessions)").fetchall())
-        database.close()
-    assert columns[0] == columns[1]
+    assert [columns(place, table) for table in grown] == [columns(new, table) for table in grown]
 
 
 async def test_a_newer_form_is_refused_and_left_alone(place: Path) -> None:

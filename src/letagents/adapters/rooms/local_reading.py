@@ -1,6 +1,5 @@
 """Reading local rooms: pages and for whom each message is, all from one state of the database."""
 
-import functools
 from collections.abc import Sequence
 
 from sqlalchemy import bindparam, select, union
@@ -17,7 +16,9 @@ from letagents.domain.messages import After, Before, Message, Page, Window
 from letagents.domain.roster import Listener, Roster
 from letagents.domain.sessions import SessionKind
 
-_LAST = select(ROOMS.c.last_number).where(ROOMS.c.room_id == bindparam("room_id"))
+_LAST = select(ROOMS.c.last_number, ROOMS.c.roster_changes).where(
+    ROOMS.c.room_id == bindparam("room_id")
+)
 
 _AFTER = (
     local_rows.MESSAGES_WITH_QUOTES.where(MESSAGES.c.number > bindparam("number"))
@@ -80,12 +81,13 @@ def read(store: LocalStore, room_id: RoomId, window: Window, viewer: Fence | Non
     """Return the messages in `window`, oldest first, with whether each is for `viewer`."""
 
     def read(unit: Unit) -> Page:
-        last = last_number(unit, room_id)
+        last, changes = _counted(unit, room_id)
         session = local_seats.admitted(unit, room_id, viewer).session if viewer else None
         page = _page(unit, room_id, window, last)
         if session is None or not page.messages or session.kind is not SessionKind.WORKER:
             return page
-        heard = _labelled(unit, room_id, page.messages, hearing.listener(session))
+        roster = store.rosters.of(room_id, changes, lambda: _roster(unit, room_id))
+        heard = _labelled(unit, room_id, page.messages, hearing.listener(session), roster)
         return Page(heard, page.more)
 
     return store.read(read)
@@ -107,11 +109,16 @@ def last_number(unit: Unit, room_id: RoomId) -> int:
     Raises:
         UnknownRoom: it is not there.
     """
+    return _counted(unit, room_id)[0]
+
+
+def _counted(unit: Unit, room_id: RoomId) -> tuple[int, int]:
+    """Return a room's last number, and how often its roster has changed. Raises UnknownRoom."""
     row = unit.row(_LAST, room_id=str(room_id))
     if row is None:
         raise rooms.missing(room_id)
-    last: int = row[0]
-    return last
+    last, changes = row
+    return last, changes
 
 
 def _page(unit: Unit, room_id: RoomId, window: Window, last: int) -> Page:
@@ -132,9 +139,8 @@ def _messages(room_id: RoomId, rows: Sequence[Row]) -> tuple[Message, ...]:
 
 
 def _labelled(
-    unit: Unit, room_id: RoomId, page: Sequence[Message], viewer: Listener
+    unit: Unit, room_id: RoomId, page: Sequence[Message], viewer: Listener, roster: Roster
 ) -> tuple[Message, ...]:
-    roster = _roster(tuple(unit.rows(_LIVE, room_id=str(room_id))))
     first, last = page[0].id.number, page[-1].id.number
     threads = frozenset[int]()
     if any(one.is_thread_reply for one in page):
@@ -164,10 +170,8 @@ def _owners(unit: Unit, room_id: RoomId) -> list[Holder]:
     return [kept.read(value, Lease).holder for (value,) in rows]
 
 
-@functools.lru_cache(maxsize=32)
-def _roster(live: tuple[Row, ...]) -> Roster:
-    """Return the roster of some rows of _LIVE; rooms change far less often than they are read."""
+def _roster(unit: Unit, room_id: RoomId) -> Roster:
     return Roster.of(
         Listener(key, SessionId(session_id), label, name, SessionKind.WORKER, instance_id)
-        for key, session_id, label, name, instance_id in live
+        for key, session_id, label, name, instance_id in unit.rows(_LIVE, room_id=str(room_id))
     )

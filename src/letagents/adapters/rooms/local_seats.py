@@ -4,9 +4,9 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, bindparam, select
+from sqlalchemy import and_, bindparam, literal_column, select
 
-from letagents.adapters.rooms import local_rows
+from letagents.adapters.rooms import hearing, local_rows
 from letagents.adapters.rooms.local_rows import SeatRow
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.sql.database import Unit
@@ -15,6 +15,7 @@ from letagents.domain import fencing, rooms, sessions
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.rooms import Room
+from letagents.domain.roster import Listener
 from letagents.domain.sessions import Arrival, Connection, Resumed, Seat, Session, SessionKind
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
@@ -57,6 +58,11 @@ _CHANGE = (
             if column.name not in ("room_id", "session_id")
         }
     )
+)
+_COUNT_CHANGE = (
+    ROOMS.update()
+    .where(ROOMS.c.room_id == bindparam("at_room"))
+    .values(roster_changes=ROOMS.c.roster_changes + literal_column("1"))
 )
 
 
@@ -114,7 +120,7 @@ def connect(
             tick=clock.tick(),
         )
         if after is not before:
-            unit.change(_OPEN if before is None else _CHANGE, local_rows.seat_facts(after))
+            _put(unit, before, after)
             if arrival.ends_earlier_sessions:
                 _end_others(unit, after.session, now)
         if resumed is None or not sessions.may_resume(arrival, before):
@@ -129,8 +135,9 @@ def disconnect(store: LocalStore, room_id: RoomId, fence: Fence, clock: Clock) -
 
     def disconnect(unit: Unit) -> Session:
         _check_there(unit, room_id)
-        after = sessions.ended(admitted(unit, room_id, fence), now=clock.now())
-        unit.change(_CHANGE, local_rows.seat_facts(after))
+        before = admitted(unit, room_id, fence)
+        after = sessions.ended(before, now=clock.now())
+        _put(unit, before, after)
         return after.session
 
     return store.write(disconnect)
@@ -145,7 +152,7 @@ def touch(
         before = admitted(unit, room_id, fence)
         process = processes.own if before.session.kind is SessionKind.WORKER else None
         after = sessions.heard(before, now=clock.now(), tick=clock.tick(), process=process)
-        unit.change(_CHANGE, local_rows.seat_facts(after))
+        _put(unit, before, after)
 
     store.write(touch)
 
@@ -182,6 +189,7 @@ def _make(unit: Unit, room_id: RoomId, clock: Clock, *, code: str | None = None)
         "created_at": written(room.created_at),
         "active_at": written(room.created_at),
         "last_number": 0,
+        "roster_changes": 0,
     }
     unit.change(_MAKE_ROOM, facts)
     return room
@@ -213,5 +221,19 @@ def _end_others(unit: Unit, session: Session, now: datetime) -> None:
         session_id=str(session.session_id),
     )
     for row in others:
-        ended = sessions.ended(SeatRow._make(row).seat(session.room_id), now=now)
-        unit.change(_CHANGE, local_rows.seat_facts(ended))
+        before = SeatRow._make(row).seat(session.room_id)
+        _put(unit, before, sessions.ended(before, now=now))
+
+
+def _put(unit: Unit, before: Seat | None, after: Seat) -> None:
+    """Keep a seat, and count the change if it is one of who is in the room."""
+    unit.change(_OPEN if before is None else _CHANGE, local_rows.seat_facts(after))
+    if _listed(before) != _listed(after):
+        unit.change(_COUNT_CHANGE, {"at_room": str(after.session.room_id)})
+
+
+def _listed(seat: Seat | None) -> tuple[datetime, Listener] | None:
+    """Return what a seat adds to the roster of its room."""
+    if seat is None or not seat.is_live or seat.session.kind is not SessionKind.WORKER:
+        return None
+    return seat.session.created_at, hearing.listener(seat.session)

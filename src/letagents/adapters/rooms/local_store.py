@@ -8,6 +8,7 @@ from typing import TypeVar
 import attrs
 from sqlalchemy.exc import SQLAlchemyError
 
+from letagents.adapters.rooms.rosters import Rosters
 from letagents.adapters.sql import migrations
 from letagents.adapters.sql.database import CommitFailed, Database, Unit
 from letagents.adapters.sql.engine import is_sqlite, place_of
@@ -23,6 +24,7 @@ class LocalStore:
 
     _database: Database
     _is_ours: bool
+    rosters: Rosters = attrs.field(factory=Rosters)
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _is_prepared: bool = False
     _failures: tuple[type[Exception], ...] = attrs.field(init=False)

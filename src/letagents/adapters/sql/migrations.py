@@ -11,7 +11,13 @@ from sqlalchemy.schema import CreateColumn, CreateIndex, CreateTable
 
 from letagents.adapters.sql.database import Database, Unit
 from letagents.adapters.sql.engine import is_sqlite
-from letagents.adapters.sql.tables import METADATA, SESSIONS, THINGS, prepare_for_postgresql
+from letagents.adapters.sql.tables import (
+    METADATA,
+    ROOMS,
+    SESSIONS,
+    THINGS,
+    prepare_for_postgresql,
+)
 
 VERSION = 2
 
@@ -64,9 +70,10 @@ def _make_all(unit: Unit, dialect: Dialect) -> None:
 
 
 def _to_2(unit: Unit, dialect: Dialect) -> None:
-    """Sessions name their process and when it last gave a sign; rooms keep more than messages."""
+    """Sessions name their process and its last sign; rooms count changes, and keep more."""
     for name in ("process", "seen_boot", "seen_seconds"):
         _add(unit, dialect, SESSIONS.c[name])
+    _add(unit, dialect, ROOMS.c.roster_changes)
     _make(unit, dialect, THINGS)
 
 

@@ -22,6 +22,7 @@ from sqlalchemy import (
     Table,
     Text,
     and_,
+    text,
 )
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -56,8 +57,10 @@ ROOMS = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("active_at", BigInteger, nullable=False),
     Column("last_number", Integer, nullable=False),
+    Column("roster_changes", Integer, nullable=False, server_default=text("0")),
     sqlite_with_rowid=False,
 )
+"""`roster_changes` grows in each transaction that changes who is in a room, or is called how."""
 
 SESSIONS = Table(
     "sessions",
