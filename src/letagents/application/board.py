@@ -1,6 +1,6 @@
 """The board of rooms, for one client: tasks proposed, moved, explained; leases taken and left."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, TypeVar
 
 import attrs
@@ -21,12 +21,14 @@ if TYPE_CHECKING:  # a process that asks for nothing of this loads nothing of it
         LeaseMoved,
         Query,
         Release,
+        ReviewAssign,
         ReviewClaim,
         TaskPage,
         TaskView,
     )
     from letagents.domain.intents import Approval
-    from letagents.domain.tasks import Patch, Proposal
+    from letagents.domain.locks import Lock, LockReason
+    from letagents.domain.tasks import Patch, Proposal, Status
     from letagents.domain.verdicts import Record, Verdict
     from letagents.ports.board import Board
 
@@ -110,10 +112,13 @@ class Boards:
         *,
         approval: "Approval | None" = None,
         epoch: int | None = None,
+        where: "Collection[Status] | None" = None,
     ) -> "TaskView":
         """Change a task; to set it to assigned is to claim it."""
         room_id, fence = by.session.room_id, by.fence
-        asked = self.board.change(room_id, task_id, patch, fence, approval=approval, epoch=epoch)
+        asked = self.board.change(
+            room_id, task_id, patch, fence, approval=approval, epoch=epoch, where=where
+        )
         view = await self._told(by, asked)
         log.info("task.changed", **_who(by), task_id=task_id, status=view.task.status.value)
         return view
@@ -134,9 +139,9 @@ class Boards:
         return moved
 
     async def review_action(
-        self, by: Connection, task_id: str, action: "ReviewClaim | Release"
+        self, by: Connection, task_id: str, action: "ReviewClaim | ReviewAssign | Release"
     ) -> "LeaseMoved":
-        """Take the review of a task, or let it go."""
+        """Take the review of a task, give it to another, or let it go."""
         asked = self.board.review_action(by.session.room_id, task_id, action, by.fence)
         moved = await self._told(by, asked)
         log.info("lease.released" if moved.lease is None else "lease.granted", **_who(by),
@@ -149,6 +154,22 @@ class Boards:
         record = await self._told(by, asked)
         log.info("task.reviewed", **_who(by), task_id=task_id)
         return record
+
+    async def lock(
+        self, by: Connection, task_id: str | None, reason: "LockReason", message: str | None
+    ) -> "Lock":
+        """Stop the work on a task, or on the whole board."""
+        room_id, fence = by.session.room_id, by.fence
+        asked = self.board.lock(room_id, task_id, reason=reason, message=message, fence=fence)
+        lock = await self._told(by, asked)
+        log.info("board.locked", **_who(by), task_id=task_id)
+        return lock
+
+    async def unlock(self, by: Connection, lock_id: str) -> "Lock":
+        """Let the work go on."""
+        lock = await self._told(by, self.board.unlock(by.session.room_id, lock_id, by.fence))
+        log.info("board.unlocked", **_who(by), task_id=lock.task_id)
+        return lock
 
     async def _told(self, who: Connection | None, asked: Awaitable[T]) -> T:
         """Return what was asked for; of a lost connection, forget it and tell who lost it."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # a process that asks for nothing of this loads nothing of it
     from letagents.domain.approvals import Intent, IntentStatus
     from letagents.domain.governance import (
         BoardSettings,
+        Candidate,
         Failover,
         Manager,
         ManagerMode,
@@ -56,10 +57,19 @@ class Governing:
         """Return how the board is governed."""
         return await self._told(viewer, self.governance.governed(room_id, _fence(viewer)))
 
+    async def candidates(
+        self, room_id: RoomId, viewer: Connection | None = None
+    ) -> "tuple[Candidate, ...]":
+        """Return the workers that are in the room."""
+        return await self._told(viewer, self.governance.candidates(room_id, _fence(viewer)))
+
     async def set_mode(
-        self, by: Connection, mode: "ManagerMode", failover: "Failover | None" = None
+        self,
+        by: Connection,
+        mode: "ManagerMode | None" = None,
+        failover: "Failover | None" = None,
     ) -> "BoardSettings":
-        """Change how much has to be approved."""
+        """Change how much has to be approved, and what becomes of a dead manager's board."""
         asked = self.governance.set_mode(by.session.room_id, mode, failover, fence=by.fence)
         settings = await self._told(by, asked)
         log.info("board.governed", **_who(by), code=settings.manager_mode.value)

@@ -58,10 +58,11 @@ class Query:
 
 @attrs.frozen(kw_only=True)
 class TaskPage:
-    """Tasks, oldest first, and whether more follow."""
+    """Tasks, oldest first, whether more follow, and what stops the whole board."""
 
     tasks: tuple[TaskView, ...]
     more: bool
+    locks: tuple[Lock, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

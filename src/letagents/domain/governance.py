@@ -116,6 +116,14 @@ class Manager:
         return self.status is ManagerStatus.ACTIVE
 
 
+@attrs.frozen
+class Candidate:
+    """A worker that is in the room. `is_there` tells of its process; None where nobody can."""
+
+    session: Session
+    is_there: bool | None
+
+
 def changed(
     settings: BoardSettings,
     *,

@@ -3,6 +3,7 @@
 T20  A lock on the room stops new tasks; a lock on it or on the task stops every change that needs a
      lease, and handing over.
 T21  A lock does not stop anybody from letting go.
+T22  What is locked already is not locked again for the same reason, in the same words.
 """
 
 import enum
@@ -65,6 +66,13 @@ class UnknownLock(LetAgentsError):
     """There is no such lock."""
 
     code = "unknown_lock"
+
+
+def repeated(locks: Iterable[Lock], lock: Lock) -> Lock | None:
+    """Return the one of `locks` that says what `lock` would, if it is there (T22)."""
+    said = (lock.task_id, lock.reason, lock.message)
+    alike = (one for one in locks if (one.task_id, one.reason, one.message) == said)
+    return next((one for one in alike if one.is_active), None)
 
 
 def cleared(lock: Lock | None, lock_id: str, by: str, *, now: datetime) -> Lock:

@@ -1,8 +1,10 @@
-"""To which session a lease goes that somebody gives to another.
+"""Which session somebody means, for a lease or for the board.
 
 T50  It goes to the one worker's session that fits what is said and has not ended; where none or
      several fit, the refusal names them.
 T51  It goes to nobody whose process is known to be gone.
+T52  A person means a worker by its display name, written in any way that is the same name, by its
+     key or by its session; where none or several fit, the refusal names them.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,6 +12,7 @@ from collections.abc import Callable, Sequence
 from letagents.domain.board import Target
 from letagents.domain.errors import LetAgentsError, Retry
 from letagents.domain.ids import quoted
+from letagents.domain.names import name_key
 from letagents.domain.sessions import Session, SessionKind
 
 SHOWN = 5
@@ -59,12 +62,46 @@ def resolved(
             remedy="Pass target_agent_session_id as one of: "
             f"{', '.join(str(one.session_id) for one in of_key[:SHOWN])}.",
         )
-    if alive(fitting[0]) is False:
+    check_there(fitting[0], alive(fitting[0]))
+    return fitting[0]
+
+
+def named(said: str, live: Sequence[Session]) -> Session:
+    """Return the worker that a person means by what they said (T52).
+
+    Raises:
+        UnknownTarget, TargetSessionRequired: they mean none, or several.
+    """
+    workers = [one for one in live if one.kind is SessionKind.WORKER]
+    exact = [one for one in workers if said in (one.agent_key, str(one.session_id))]
+    key = name_key(said.strip().removeprefix("@"))
+    found = exact or [one for one in workers if name_key(one.display_name) == key]
+    if not found:
+        names = ", ".join(one.display_name for one in workers[:SHOWN])
+        raise UnknownTarget(
+            f"{quoted(said)} is no worker that is in this room.",
+            remedy=f"Name one of these: {names}." if names else "Let an agent join it first.",
+        )
+    if len(found) > 1:
+        sessions = ", ".join(str(one.session_id) for one in found[:SHOWN])
+        raise TargetSessionRequired(
+            f"{quoted(said)} can be {len(found)} workers of this room.",
+            remedy=f"Name one by its session: {sessions}.",
+        )
+    return found[0]
+
+
+def check_there(session: Session, is_there: bool | None) -> None:
+    """Let nothing be given to whose process is known to be gone (T51).
+
+    Raises:
+        TargetSessionUnreachable: it is.
+    """
+    if is_there is False:
         raise TargetSessionUnreachable(
-            f"{fitting[0].actor_label} is not there: its process has ended.",
+            f"{session.actor_label} is not there: its process has ended.",
             remedy="Give it to another, or release it, so that whoever is there can claim it.",
         )
-    return fitting[0]
 
 
 def _fits(target: Target, session: Session) -> bool:

@@ -9,8 +9,11 @@ B4   A change that was answered is kept, with its event and what the room says o
 B5   Tasks and events come in the order of their numbers, and a reader with a cursor misses none.
 B6   A replaced or ended connection that shows its fence changes nothing and reads nothing.
 B7   No order of calls leaves a task that can neither be claimed nor be closed.
+B8   What a person does to a task, to its leases or to its locks is told in the room with their
+     name, and names each agent that has the task, or has it no more, by its key.
 """
 
+from collections.abc import Collection
 from typing import Protocol
 
 from letagents.domain.board import (
@@ -29,7 +32,7 @@ from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.domain.intents import Approval
 from letagents.domain.locks import Lock, LockReason
-from letagents.domain.tasks import Patch, Proposal
+from letagents.domain.tasks import Patch, Proposal, Status
 from letagents.domain.verdicts import Record, Verdict
 
 
@@ -72,10 +75,14 @@ class Board(Protocol):
         *,
         approval: Approval | None = None,
         epoch: int | None = None,
+        where: Collection[Status] | None = None,
     ) -> TaskView:
         """Change a task; to set it to assigned is to claim it. `epoch` is compared if it is shown.
 
+        With `where` given, a task that stands nowhere there stays as it is.
+
         Raises:
+            WrongStatus, InvalidTransition: it does not stand where it has to.
             AdminRequired, ReviewDecisionOnly, ReviewWorkerRequired, NotYours, ReviewRequired,
             Locked, LeaseHeld, LeaseMissing, LeaseFenceStale, InvalidTransition: in this order, the
             first that fits; or what `approvals` refuses with, before InvalidTransition.
@@ -92,6 +99,8 @@ class Board(Protocol):
         approval: Approval | None = None,
     ) -> LeaseMoved:
         """Let the work lease of a task go, or hand it over.
+
+        A person also puts back a task on which nobody has a lease.
 
         Raises:
             LeaseMissing, StaleLeaseReference, LeaseFenceStale, AdminRequired, WrongStatus, Locked,
@@ -145,7 +154,11 @@ class Board(Protocol):
         message: str | None = None,
         fence: Fence | None = None,
     ) -> Lock:
-        """Stop the work on a task, or on the whole board. Raises AdminRequired."""
+        """Stop the work on a task, or on the whole board; again, the answer is the same.
+
+        Raises:
+            AdminRequired: the caller is no admin of the room.
+        """
         ...
 
     async def unlock(self, room_id: RoomId, lock_id: str, fence: Fence | None = None) -> Lock:

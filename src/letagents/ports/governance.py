@@ -9,6 +9,7 @@ P35  Where nobody can decide for ten minutes, a new task creates itself if the m
      manager_optional, five an hour for one proposer; of all else the people are told, once.
 P36  A dead manager is succeeded, or it is said that it is away, once, as the settings have it.
 P37  Changing the mode makes all open intents void; changing the manager does not.
+P38  Each change of how the board is governed is told in the room, with who made it.
 """
 
 from typing import Protocol
@@ -19,6 +20,7 @@ from letagents.domain.approvals import Intent, IntentStatus
 from letagents.domain.fencing import Fence
 from letagents.domain.governance import (
     BoardSettings,
+    Candidate,
     Failover,
     Manager,
     ManagerMode,
@@ -82,6 +84,12 @@ class Governance(Protocol):
 
     async def governed(self, room_id: RoomId, viewer: Fence | None = None) -> Governed:
         """Return how the board is governed."""
+        ...
+
+    async def candidates(
+        self, room_id: RoomId, viewer: Fence | None = None
+    ) -> tuple[Candidate, ...]:
+        """Return the workers that are in the room, and so could manage its board."""
         ...
 
     async def set_mode(

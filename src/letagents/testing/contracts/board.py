@@ -5,9 +5,12 @@ of `TERM`; `lives_in` and `kill` say from which process calls come, and that it 
 """
 
 from letagents.testing.contracts.board_leases import BoardLeasesContract
+from letagents.testing.contracts.board_people import BoardPeopleContract
 from letagents.testing.contracts.board_reviews import BoardReviewsContract
 from letagents.testing.contracts.board_tasks import BoardTasksContract
 
 
-class BoardContract(BoardTasksContract, BoardLeasesContract, BoardReviewsContract):
+class BoardContract(
+    BoardTasksContract, BoardLeasesContract, BoardReviewsContract, BoardPeopleContract
+):
     """Needs fixtures `rooms` and `board`; may have a fixture `board_elsewhere`."""

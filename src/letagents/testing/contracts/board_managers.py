@@ -45,6 +45,43 @@ class BoardManagersContract(BoardCallers):
         assert settings.manager_failover is Failover.OFF
         assert settings.updated_by == "the room's owner"
 
+    @pytest.mark.rule("P38")
+    async def test_each_change_of_the_settings_is_told_with_who_made_it(
+        self, rooms: RoomTransport, governance: Governance, ada: Connection
+    ) -> None:
+        human = await rooms.connect(ROOM, person())
+        await governance.set_mode(ROOM, ManagerMode.OFF, fence=human.fence)
+        await governance.set_mode(ROOM, ManagerMode.OFF, fence=human.fence)
+        await governance.set_mode(ROOM, failover=Failover.ANNOUNCE, fence=human.fence)
+        await governance.assign_manager(ROOM, ada.session.session_id, fence=human.fence)
+        await governance.release_manager(ROOM, "lunch", fence=human.fence)
+
+        said = [message.text for message in await self.said(rooms, "[board]")]
+        assert said[:2] == [
+            "[board] Approvals: manager_optional → off, set by Ada.",
+            "[board] When the manager is gone: auto → announce, set by Ada.",
+        ]
+        assert "assigned by Ada" in said[2]
+        assert "released by Ada: “lunch”" in said[3]
+
+    @pytest.mark.rule("P30")
+    async def test_those_who_could_manage_are_the_workers_that_are_there(
+        self,
+        rooms: RoomTransport,
+        governance: Governance,
+        governance_elsewhere: Governance,
+        ada: Connection,
+        bob: Connection,
+    ) -> None:
+        await rooms.connect(ROOM, person())
+        before = await governance.candidates(ROOM, ada.fence)
+        await rooms.disconnect(ROOM, bob.fence)
+        after = await governance_elsewhere.candidates(ROOM)
+
+        both = {ada.session.session_id, bob.session.session_id}
+        assert {one.session.session_id for one in before} == both
+        assert [one.session.session_id for one in after] == [ada.session.session_id]
+
     @pytest.mark.rule("P1")
     async def test_each_mode_asks_for_as_much_as_it_says(
         self, governance: Governance, board: Board, ada: Connection, bob: Connection

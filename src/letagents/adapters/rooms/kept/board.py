@@ -1,5 +1,6 @@
 """The board of rooms that are kept in books."""
 
+from collections.abc import Collection
 from datetime import timedelta
 
 import attrs
@@ -10,7 +11,7 @@ from letagents.adapters.rooms.kept import leases as kept_leases
 from letagents.adapters.rooms.kept import tasks as kept_tasks
 from letagents.adapters.rooms.kept.board_records import EVENTS, LOCKS, TASKS
 from letagents.adapters.rooms.kept.board_sheet import Sheet
-from letagents.domain import locks, tasks
+from letagents.domain import locks, orders, tasks
 from letagents.domain.board import (
     LARGEST_PAGE,
     Admitted,
@@ -30,7 +31,7 @@ from letagents.domain.intents import Approval
 from letagents.domain.leases import Lease
 from letagents.domain.locks import Lock, LockReason
 from letagents.domain.sessions import Session
-from letagents.domain.tasks import AdminRequired, Patch, Proposal
+from letagents.domain.tasks import AdminRequired, Patch, Proposal, Status
 from letagents.domain.verdicts import Record, Verdict
 
 TERM = timedelta(minutes=15)
@@ -73,8 +74,13 @@ class KeptBoard:
 
         def tasks(book: Book) -> TaskPage:
             found = book.find(TASKS, _where(query))
-            shown = board_records.views(book, found[: query.bounded], self._term)
-            return TaskPage(tasks=tuple(shown), more=len(found) > query.bounded)
+            stops = board_records.locks(book)
+            shown = board_records.views(book, found[: query.bounded], self._term, stops)
+            return TaskPage(
+                tasks=tuple(shown),
+                more=len(found) > query.bounded,
+                locks=tuple(board_records.locks_on(None, stops)),
+            )
 
         return await self._rooms.look(room_id, tasks, viewer)
 
@@ -96,11 +102,14 @@ class KeptBoard:
         *,
         approval: Approval | None = None,
         epoch: int | None = None,
+        where: Collection[Status] | None = None,
     ) -> TaskView:
         """Change a task."""
 
         def change(book: Book) -> TaskView:
             sheet = self._sheet(book)
+            if where is not None:
+                orders.check_place(sheet.task(task_id), patch.status, where)
             task = kept_tasks.change(sheet, task_id, patch, approval=approval, epoch=epoch)
             return sheet.view(task)
 
@@ -179,8 +188,7 @@ class KeptBoard:
 
         def lock(book: Book) -> Lock:
             sheet = self._admins(book)
-            if task_id is not None:
-                sheet.task(task_id)
+            task = None if task_id is None else sheet.task(task_id)
             made = Lock(
                 number=book.next_number(LOCKS),
                 task_id=task_id,
@@ -189,6 +197,8 @@ class KeptBoard:
                 created_by=sheet.actor,
                 created_at=book.now,
             )
+            if (there := locks.repeated(sheet.locks(task), made)) is not None:
+                return there
             sheet.put_lock(made)
             return made
 
@@ -199,8 +209,10 @@ class KeptBoard:
 
         def unlock(book: Book) -> Lock:
             sheet = self._admins(book)
-            cleared = locks.cleared(book.get(LOCKS, lock_id), lock_id, sheet.actor, now=book.now)
-            sheet.put_lock(cleared)
+            before = book.get(LOCKS, lock_id)
+            cleared = locks.cleared(before, lock_id, sheet.actor, now=book.now)
+            if cleared != before:
+                sheet.put_lock(cleared)
             return cleared
 
         return await self._rooms.change(room_id, unlock, fence)

@@ -1,6 +1,6 @@
 """What a room keeps of its board, and how it is found again."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import TypeVar
 
@@ -143,13 +143,14 @@ def locks_on(task_id: str | None, among: Iterable[Lock]) -> list[Lock]:
     return [lock for lock in among if lock.task_id in (None, task_id)]
 
 
-def views(book: Book, several: Iterable[Task], term: timedelta) -> list[TaskView]:
-    """Return tasks as `view` does, with one look for all of their leases and locks."""
+def views(
+    book: Book, several: Iterable[Task], term: timedelta, stops: Sequence[Lock]
+) -> list[TaskView]:
+    """Return tasks with one look for all of their leases; `stops` are the locks of the room."""
     held: dict[str, list[LeaseView]] = {}
     for kind in LEASES.values():
         for lease in _open(book, kind):
             held.setdefault(lease.about, []).append(lease_view(book, lease, term))
-    stops = locks(book)
     return [
         TaskView(
             task=one,

@@ -15,7 +15,7 @@ from letagents.adapters.rooms.kept import board_records, path_records
 from letagents.adapters.rooms.kept import wakes as kept_wakes
 from letagents.adapters.rooms.kept.board_records import EVENTS, LEASES, LOCKS, TASKS
 from letagents.domain import leases, locks
-from letagents.domain.audience import OFFER
+from letagents.domain.audience import OFFER, SETTINGS
 from letagents.domain.board import TaskView
 from letagents.domain.events import Decision, Event, EventType
 from letagents.domain.leases import Lease, LeaseKind, LeaseStatus
@@ -143,14 +143,22 @@ class Sheet:
         self.book.put(LOCKS, lock)
         self._locks = None
         what = "locked" if lock.is_active else "unlocked"
-        why = f": {shown(lock.message)}" if lock.message and lock.is_active else ""
-        if lock.task_id is not None:
-            kind = EventType.LOCKED if lock.is_active else EventType.UNLOCKED
-            self.note(self.task(lock.task_id), kind, reason=lock.message, detail=lock.lock_id)
-        self.book.say(
-            f"[task] {lock.task_id or 'the board'} {what} by {primary_label(self.actor)}{why}",
-            key=f"{lock.lock_id}:{what}",
-        )
+        key = f"{lock.lock_id}:{what}"
+        why = f" ({shown(lock.message)})" if lock.message and lock.is_active else ""
+        told = f"{what} by {primary_label(self.actor)}{why}"
+        if lock.task_id is None:
+            caller = self.book.caller
+            by = caller.session_id if caller else None
+            self.book.say(f"[board] The board is {told}.", key=key, source=SETTINGS, session_id=by)
+            return
+        kind = EventType.LOCKED if lock.is_active else EventType.UNLOCKED
+        task = self.task(lock.task_id)
+        self.note(task, kind, reason=lock.message, detail=lock.lock_id)
+        self.say(task, told, key=key, concerns=self._those_on(task), is_offer=not lock.is_active)
+
+    def _those_on(self, task: Task) -> list[str | None]:
+        held = [self.active(kind, task) for kind in LEASES]
+        return [task.assignee_key, *(lease.agent_key for lease in held if lease is not None)]
 
     def renew(self, lease: Lease) -> None:
         """Note that its holder has acted."""
@@ -167,10 +175,10 @@ class Sheet:
             path_records.task_lease_moved(self.book, lease.about, None)
         return over
 
-    def end_own_review(self, task: Task, worker: Session) -> None:
+    def end_own_review(self, task: Task, agent_key: str) -> None:
         """End the review of who works on the task from now on."""
         review = self.active(LeaseKind.REVIEW, task)
-        if review is not None and review.agent_key == worker.agent_key:
+        if review is not None and review.agent_key == agent_key:
             self.let_go(review, "works on it now")
 
     def put_task(
@@ -225,15 +233,26 @@ class Sheet:
         self.book.put(EVENTS, event)
         return event
 
-    def say(self, task: Task, what: str, *, key: str, concerns: Iterable[str | None] = ()) -> None:
-        """Let the room tell of a task, once for each `key`."""
+    def say(
+        self,
+        task: Task,
+        what: str,
+        *,
+        key: str,
+        concerns: Iterable[str | None] = (),
+        is_offer: bool = True,
+    ) -> None:
+        """Let the room tell of a task, once for each `key`.
+
+        Where it stands for whoever wants it and concerns nobody, `is_offer` says so to all.
+        """
         caller = self.book.caller
         concerned = [key for key in dict.fromkeys(concerns) if key]
         mention = "".join(f" @agent:{key}" for key in concerned)
         self.book.say(
             f"[task] {task.task_id} {what}: {shown(task.title)}{mention}",
             key=key,
-            source=OFFER if task.status in OFFERED and not concerned else SYSTEM,
+            source=OFFER if is_offer and task.status in OFFERED and not concerned else SYSTEM,
             session_id=caller.session_id if caller else None,
         )
 

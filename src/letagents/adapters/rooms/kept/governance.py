@@ -14,6 +14,7 @@ from letagents.domain.approvals import OPEN_LIMIT, Intent, IntentStatus, Standin
 from letagents.domain.fencing import Fence
 from letagents.domain.governance import (
     BoardSettings,
+    Candidate,
     Failover,
     Manager,
     ManagerMode,
@@ -46,6 +47,17 @@ class KeptGovernance:
 
         return await self._rooms.look(room_id, governed, viewer)
 
+    async def candidates(
+        self, room_id: RoomId, viewer: Fence | None = None
+    ) -> tuple[Candidate, ...]:
+        """Return the workers that are in the room."""
+
+        def candidates(book: Book) -> tuple[Candidate, ...]:
+            workers = [one for one in book.sessions() if one.kind is SessionKind.WORKER]
+            return tuple(Candidate(one, book.is_alive(one.process)) for one in workers)
+
+        return await self._rooms.look(room_id, candidates, viewer)
+
     async def set_mode(
         self,
         room_id: RoomId,
@@ -68,6 +80,8 @@ class KeptGovernance:
             kept_managers.look_soon(book)
             if after.manager_mode is not before.manager_mode:
                 kept_notices.mode_changed(book, before, after, kept_decisions.void_all(book))
+            if after.manager_failover is not before.manager_failover:
+                kept_notices.failover_changed(book, before, after)
             return after
 
         return await self._rooms.change(room_id, change, fence)

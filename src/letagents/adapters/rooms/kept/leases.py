@@ -12,7 +12,8 @@ from letagents.domain import intents, leases, moves, targets, tasks, verdicts
 from letagents.domain.board import Handoff, LeaseMoved, Release, ReviewAssign, ReviewClaim, Target
 from letagents.domain.events import Decision, EventType
 from letagents.domain.intents import Action, Approval
-from letagents.domain.leases import Lease, LeaseKind
+from letagents.domain.leases import Lease, LeaseKind, LeaseStatus
+from letagents.domain.names import primary_label
 from letagents.domain.sessions import Session
 from letagents.domain.tasks import AdminRequired, Assignee, Task
 from letagents.domain.verdicts import Record, ReviewLeaseRequired, Verdict
@@ -23,6 +24,8 @@ def lease_action(
 ) -> LeaseMoved:
     """Let the work lease of a task go, or hand it over."""
     task, worker = sheet.task(task_id), sheet.worker()
+    if worker is None and _puts_back(sheet, task, action):
+        return _put_back(sheet, task, action.reason)
     lease = _referred(sheet, LeaseKind.WORK, task, action)
     is_holder = worker is not None and worker.session_id == lease.session_id
     if isinstance(action, Handoff):
@@ -35,8 +38,24 @@ def lease_action(
     over = sheet.let_go(lease, action.reason)
     sheet.note(after, EventType.RELEASED, before=task.status, lease=over, reason=action.reason)
     if after is not task:
-        sheet.put_task(task, after, concerns=() if is_holder else (lease.agent_key,))
+        lost = sheet.end_leases(after, f"the task is {after.status.value}")
+        left = () if is_holder else (lease.agent_key,)
+        sheet.put_task(task, after, concerns=(*left, *(one.agent_key for one in lost)))
     return LeaseMoved(view=sheet.view(after), ended=over)
+
+
+def _puts_back(sheet: Sheet, task: Task, action: Release | Handoff) -> bool:
+    """Whether a person lets go for those who were put on a task and never began."""
+    is_bare = isinstance(action, Release) and action.lease_id is None and action.epoch is None
+    return is_bare and task.status in tasks.WORKING and sheet.active(LeaseKind.WORK, task) is None
+
+
+def _put_back(sheet: Sheet, task: Task, reason: str | None) -> LeaseMoved:
+    after = tasks.given_back(task, now=sheet.book.now)
+    lost = sheet.end_leases(after, f"the task is {after.status.value}")
+    sheet.note(after, EventType.RELEASED, before=task.status, reason=reason)
+    sheet.put_task(task, after, concerns=(task.assignee_key, *(one.agent_key for one in lost)))
+    return LeaseMoved(view=sheet.view(after))
 
 
 def _referred(sheet: Sheet, kind: LeaseKind, task: Task, action: Release | Handoff) -> Lease:
@@ -80,7 +99,7 @@ def _handed(
     sheet.put_lease(new)
     path_records.task_lease_moved(book, task.task_id, new)
     kept_absences.watch(book, to.session_id)
-    sheet.end_own_review(task, to)
+    sheet.end_own_review(task, to.agent_key)
     after = tasks.given_to(task, to, now=book.now)
     sheet.note(after, EventType.HANDED_OVER, before=task.status, lease=new, reason=action.reason,
                detail=f"to {to.actor_label}")  # fmt: skip
@@ -125,8 +144,21 @@ def review_action(
         raise AdminRequired(
             "Only an admin of the room assigns a review.", remedy="Call claim_task_review."
         )
-    moves.check_reviewable(sheet.task(task_id))
-    return _claimed(sheet, task_id, _target(sheet.book, action.target), action.reason)
+    task = sheet.task(task_id)
+    moves.check_reviewable(task)
+    return _assigned(sheet, task, _target(sheet.book, action.target), action.reason)
+
+
+def _assigned(sheet: Sheet, task: Task, to: Session, reason: str | None) -> LeaseMoved:
+    """Give the review to a worker, and tell it."""
+    before = sheet.active(LeaseKind.REVIEW, task)
+    moved = _claimed(sheet, task.task_id, to, reason)
+    if moved.lease is not None and (before is None or before.lease_id != moved.lease.lease_id):
+        by, whom = primary_label(sheet.actor), primary_label(to.actor_label)
+        key = f"board:{moved.lease.lease_id}:assigned"
+        told = f"review given to {whom} by {by}"
+        sheet.say(task, told, key=key, concerns=(to.agent_key,))
+    return moved
 
 
 def _claimed(sheet: Sheet, task_id: str, by: Session, reason: str | None) -> LeaseMoved:
@@ -145,6 +177,12 @@ def _released(sheet: Sheet, task: Task, action: Release) -> LeaseMoved:
     _check_may_end(sheet, lease, sheet.worker(), "lets another's review go")
     over = sheet.let_go(lease, action.reason)
     sheet.note(task, EventType.REVIEW_RELEASED, lease=over, reason=action.reason)
+    if over.status is LeaseStatus.REVOKED:
+        told = (
+            f"review let go for {primary_label(over.actor_label)} by {primary_label(sheet.actor)}"
+        )
+        key = f"board:{over.lease_id}:revoked"
+        sheet.say(task, told, key=key, concerns=(over.agent_key,))
     return LeaseMoved(view=sheet.view(task), ended=over)
 
 

@@ -107,6 +107,17 @@ def mode_changed(book: Book, before: BoardSettings, after: BoardSettings, voided
     )
 
 
+def failover_changed(book: Book, before: BoardSettings, after: BoardSettings) -> None:
+    """Say that something else becomes of the board when its manager is dead now."""
+    book.say(
+        f"[board] When the manager is gone: {before.manager_failover.value} → "
+        f"{after.manager_failover.value}, set by {_name(after.updated_by)}.",
+        key=f"board_failover:{after.revision}",
+        source=SETTINGS,
+        session_id=_caller(book),
+    )
+
+
 def assigned(book: Book, manager: Manager, pending: Sequence[Intent]) -> None:
     """Tell a worker that it manages the board."""
     book.say(

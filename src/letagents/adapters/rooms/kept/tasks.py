@@ -238,7 +238,7 @@ def _claimed(
     given = tasks.changed(
         task, attrs.evolve(patch, assignee=Assignee.of(worker)), now=sheet.book.now
     )
-    sheet.end_own_review(task, worker)
+    sheet.end_own_review(task, worker.agent_key)
     return _kept(sheet, task, given, patch, lease, concerns=(_key(before),))
 
 
@@ -269,8 +269,13 @@ def _changed_by_a_person(sheet: Sheet, task: Task, patch: Patch) -> Task:
     is_moved_away = work is not None and after.assignee_key != work.agent_key
     if work is not None and is_moved_away and after.status in tasks.WORKING:
         sheet.let_go(work, "given to another")
-    given = after.assignee_key if after.assignee != task.assignee else None
-    return _kept(sheet, task, after, patch, None, concerns=(_key(work), given))
+    given = after.assignee if after.assignee != task.assignee else None
+    key = given.agent_key if given else None
+    if key is not None:
+        sheet.end_own_review(task, key)
+    detail = f"to {given.label}" if given else None
+    concerns = (_key(work), task.assignee_key, key)
+    return _kept(sheet, task, after, patch, None, concerns=concerns, detail=detail)
 
 
 def _kept(
@@ -281,6 +286,7 @@ def _kept(
     lease: Lease | None,
     *,
     concerns: Iterable[str | None] = (),
+    detail: str | None = None,
 ) -> Task:
     """Keep what became of a task, and end the leases of one on which nobody is any more."""
     if after.status not in tasks.WORKING:
@@ -291,7 +297,8 @@ def _kept(
     if moves.is_review_decision(before, patch):
         concerns = (after.assignee_key,)
     kind = _EVENTS.get(patch.status, EventType.UPDATED)
-    detail = patch.pr_url or None
-    sheet.note(after, kind, before=before.status, lease=lease, detail=detail)
+    sheet.note(
+        after, kind, before=before.status, lease=lease, detail=detail or patch.pr_url or None
+    )
     sheet.put_task(before, after, concerns=concerns)
     return after
