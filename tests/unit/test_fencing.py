@@ -44,6 +44,15 @@ def test_the_generation_alone_opens_nothing() -> None:
     assert not fencing.proves(OTHER, STANDING)
 
 
+@pytest.mark.rule("F4")
+def test_a_fence_without_a_generation_is_judged_by_its_secret() -> None:
+    fence = attrs.evolve(FENCE, generation=fencing.UNNUMBERED)
+
+    assert fencing.refusal(fence, STANDING) is None
+    assert fencing.refusal(fence, attrs.evolve(STANDING, generation=4)) is None
+    assert fencing.refusal(attrs.evolve(fence, token=OTHER), STANDING) is Refusal.UNPROVEN
+
+
 @pytest.mark.rule("F3")
 def test_an_ended_and_an_unknown_session_admit_nobody() -> None:
     ended = attrs.evolve(STANDING, ended_at=NOON)

@@ -8,6 +8,8 @@ transaction of each effect; so a process that slept through its replacement chan
 F1  A fence admits only the generation that the room holds: an older and a newer one are refused.
 F2  A fence admits only with the secret of that generation, compared in constant time.
 F3  An ended session admits nobody; an unknown one neither.
+F4  A fence that names no generation is judged by its secret alone: some wires know of none, and
+    each hold has a secret of its own.
 """
 
 import enum
@@ -24,6 +26,10 @@ from letagents.domain.errors import (
     SessionEnded,
 )
 from letagents.domain.ids import RoomId, SessionId, Token, WorkerId
+
+
+UNNUMBERED = 0
+"""Instead of a generation, where none is known; those that there are count from 1."""
 
 
 @attrs.frozen
@@ -78,7 +84,7 @@ def refusal(fence: Fence, standing: Standing | None) -> Refusal | None:
     """Return why `fence` does not admit, or None if it does."""
     if standing is None or standing.session_id != fence.session_id:
         return Refusal.UNKNOWN
-    if fence.generation != standing.generation:
+    if fence.generation not in (UNNUMBERED, standing.generation):
         return Refusal.REPLACED
     if not proves(fence.token, standing):
         return Refusal.UNPROVEN
