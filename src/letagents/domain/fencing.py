@@ -27,7 +27,6 @@ from letagents.domain.errors import (
 )
 from letagents.domain.ids import RoomId, SessionId, Token, WorkerId
 
-
 UNNUMBERED = 0
 """Instead of a generation, where none is known; those that there are count from 1."""
 

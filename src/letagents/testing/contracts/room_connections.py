@@ -67,7 +67,7 @@ class RoomConnectionsContract(RoomCallers):
             ada.session,
             updated_at=again.session.updated_at,
             last_seen_at=again.session.last_seen_at,
-            seen=clock.tick(),
+            seen=again.session.seen,
         )
         assert again.session.updated_at > ada.session.created_at
 

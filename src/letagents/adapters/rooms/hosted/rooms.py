@@ -1,0 +1,139 @@
+"""Rooms on a server, through its HTTP interface. (Source: hosted-api 3.2 to 3.5.)"""
+
+from datetime import timedelta
+
+import attrs
+
+from letagents.adapters.rooms.hosted.calls import Absent, Calls
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import MessageId, RoomId
+from letagents.domain.messages import (
+    After,
+    Before,
+    Draft,
+    Latest,
+    Message,
+    Page,
+    Window,
+    bounded,
+)
+from letagents.domain.rooms import Room
+from letagents.domain.sessions import Arrival, Connection, Session, SessionKind
+from letagents.wire.http import credentials
+from letagents.wire.http import messages as wire_messages
+from letagents.wire.http import rooms as wire_rooms
+from letagents.wire.http import sessions as wire_sessions
+from letagents.wire.http.reading import Fields
+
+PATIENCE = 30.0
+"""Seconds that an answer may take beyond what was asked to be waited for."""
+
+
+@attrs.define(eq=False)
+class HostedRooms:
+    """Rooms on one server, used by one account."""
+
+    _calls: Calls
+
+    async def create(self) -> Room:
+        """Make a room that is entered by a new invite code."""
+        return await self._calls.send("POST", "/projects", {}, wire_rooms.room)
+
+    async def join(self, room_id: RoomId, *, create: bool = True) -> Room:
+        """Return the room, made if it is not there and may be made."""
+        path = f"{wire_rooms.path(room_id)}/join{'' if create else '?create=false'}"
+        return await self._calls.send("POST", path, {}, wire_rooms.room)
+
+    async def known(self) -> tuple[Room, ...]:
+        """Return the rooms, the latest active first."""
+        return await self._calls.get(
+            "/rooms", lambda answer: tuple(map(wire_rooms.room, Fields(answer).list("rooms")))
+        )
+
+    async def connect(self, room_id: RoomId, arrival: Arrival) -> Connection:
+        """Open a session or take it over, as the agent that the server knows by its name."""
+        key = await self._agent_key(arrival)
+        return await self._calls.send(
+            "POST",
+            f"{wire_rooms.path(room_id)}/agent-sessions",
+            wire_sessions.plain_arrival(arrival, key),
+            lambda answer: wire_sessions.connection(answer, arrival, room_id, key),
+        )
+
+    async def _agent_key(self, arrival: Arrival) -> str:
+        if arrival.kind is SessionKind.PERSON:
+            return arrival.agent_key
+        asked = {
+            "name": arrival.agent_key.rpartition("/")[2],
+            "display_name": arrival.display_name,
+            "owner_label": arrival.owner_label,
+        }
+        return await self._calls.send(
+            "POST", "/agents", asked, lambda answer: Fields(answer).text("canonical_key")
+        )
+
+    async def disconnect(self, room_id: RoomId, fence: Fence) -> Session:
+        """End the session."""
+        path = f"{wire_rooms.path(room_id)}/agent-sessions/{fence.session_id}/disconnect"
+        return await self._calls.send(
+            "POST",
+            path,
+            credentials.in_body(fence),
+            lambda answer: wire_sessions.session(Fields(answer).document.get("agent_session")),
+        )
+
+    async def post(self, room_id: RoomId, draft: Draft, fence: Fence) -> Message:
+        """Say `draft` in the room, as whoever `fence` is."""
+        said = {
+            "text": draft.text,
+            "client_message_id": str(draft.key),
+            "reply_to": draft.reply_to and str(draft.reply_to),
+            "thread_root_id": draft.thread and str(draft.thread),
+        }
+        return await self._calls.send(
+            "POST",
+            f"{wire_rooms.path(room_id)}/messages",
+            said | credentials.in_body(fence),
+            lambda answer: wire_messages.message(answer, room_id),
+        )
+
+    async def read(self, room_id: RoomId, window: Window, viewer: Fence | None = None) -> Page:
+        """Return the messages in `window`, oldest first."""
+        return await self._calls.get(
+            f"{wire_rooms.path(room_id)}/messages",
+            lambda answer: wire_messages.page(answer, room_id),
+            query=_query(window),
+            headers=credentials.in_headers(viewer),
+        )
+
+    async def wait(
+        self, room_id: RoomId, window: After, *, timeout: timedelta, viewer: Fence | None = None
+    ) -> Page:
+        """Return as `read` does, as soon as the window holds a message; empty after `timeout`."""
+        return await self._calls.get(
+            f"{wire_rooms.path(room_id)}/messages/poll",
+            lambda answer: wire_messages.page(answer, room_id),
+            query=_query(window) | {"timeout": max(0, timeout // timedelta(milliseconds=1))},
+            headers=credentials.in_headers(viewer),
+            patience=timeout.total_seconds() + PATIENCE,
+        )
+
+    async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
+        """Return one message, or None if the room has no such."""
+        try:
+            return await self._calls.get(
+                f"{wire_rooms.path(room_id)}/messages/{message_id}",
+                lambda found: wire_messages.message(Fields(found).document.get("message"), room_id),
+            )
+        except Absent:
+            return None
+
+
+def _query(window: Window) -> dict[str, str | int | None]:
+    match window:
+        case Latest(limit):
+            return {"before": "latest", "limit": bounded(limit)}
+        case Before(id, limit):
+            return {"before": str(id), "limit": bounded(limit)}
+        case After(id, limit):
+            return {"after": str(id) if id else None, "limit": bounded(limit)}

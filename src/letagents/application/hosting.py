@@ -1,0 +1,120 @@
+"""What a room server does for those who call it: who they are, and whose sessions they may use.
+
+The rooms themselves compare what a session shows (F1, F2). Here it is told whose the session is.
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+import attrs
+
+from letagents.domain import accounts
+from letagents.domain.accounts import NOBODY, Account, Agent, Principal, WorkerSessionRequired
+from letagents.domain.errors import NotConnected
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import RoomId, SessionId
+from letagents.domain.sessions import Session, SessionKind
+from letagents.ports.accounts import Accounts
+from letagents.ports.clock import Clock
+from letagents.ports.ids import Ids
+from letagents.ports.rooms import RoomTransport
+
+SessionOf = Callable[[RoomId, SessionId], Awaitable[Session | None]]
+"""Finds a session of a room, ended or not."""
+
+REMEMBERED = 10_000
+"""Of so many sessions it is remembered whose they are, which never changes."""
+
+
+@attrs.frozen
+class Hosting:
+    """All that a room server serves from."""
+
+    rooms: RoomTransport
+    session_of: SessionOf
+    accounts: Accounts
+    clock: Clock
+    ids: Ids
+    longest_wait: timedelta
+    base_url: str = "http://localhost:3001"
+    _owners: dict[tuple[str, str], tuple[str, SessionKind]] = attrs.field(factory=dict)
+
+    async def principal(self, token: str | None) -> Principal:
+        """Return who shows `token`; nobody, if it is unknown."""
+        if token is None:
+            return NOBODY
+        return Principal(await self.accounts.of_token(accounts.digest(token)))
+
+    async def agent(self, account: Account, key: str) -> Agent:
+        """Return the agent of that key, which has to be the account's.
+
+        Raises:
+            NotYourAgent: it is not.
+        """
+        return accounts.check_owns(account, await self.accounts.agent(key))
+
+    async def acting(self, principal: Principal, room_id: RoomId, fence: Fence | None) -> Fence:
+        """Return the fence of who acts in a room, once it is known to be the caller's own.
+
+        Raises:
+            NotSignedIn, NotConnected: it is not.
+            WorkerSessionRequired: none was shown.
+        """
+        if fence is None:
+            raise WorkerSessionRequired(
+                "Registered worker session is required for agent write actions.",
+                remedy="Call register_agent_session first.",
+            )
+        await self._check_own(principal, room_id, fence)
+        return fence
+
+    async def looking(
+        self, principal: Principal, room_id: RoomId, fence: Fence | None
+    ) -> Fence | None:
+        """Return the fence of who looks into a room, or None for an account without a session.
+
+        Raises:
+            NotSignedIn, NotConnected: who calls may not look, or not through that session.
+        """
+        if fence is None:
+            accounts.signed_in(principal)
+        else:
+            await self._check_own(principal, room_id, fence)
+        return fence
+
+    async def _check_own(self, principal: Principal, room_id: RoomId, fence: Fence) -> None:
+        account = accounts.signed_in(principal)
+        key, kind = await self._whose(room_id, fence.session_id)
+        own = (
+            key == person_key(account)
+            if kind is SessionKind.PERSON
+            else await self._has(account, key)
+        )
+        if not own:
+            raise unknown(room_id, fence.session_id)
+
+    async def _has(self, account: Account, key: str) -> bool:
+        agent = await self.accounts.agent(key)
+        return agent is not None and agent.owner_id == account.account_id
+
+    async def _whose(self, room_id: RoomId, session_id: SessionId) -> tuple[str, SessionKind]:
+        at = (room_id.value, session_id.value)
+        if (known := self._owners.get(at)) is not None:
+            return known
+        session = await self.session_of(room_id, session_id)
+        if session is None:
+            raise unknown(room_id, session_id)
+        if len(self._owners) >= REMEMBERED:
+            self._owners.clear()
+        self._owners[at] = (session.agent_key, session.kind)
+        return self._owners[at]
+
+
+def unknown(room_id: RoomId, session_id: SessionId) -> NotConnected:
+    """Return the error for a session that is not there, or not the caller's: both sound alike."""
+    return NotConnected(None, room_id, "the room has no such session", session_id)
+
+
+def person_key(account: Account) -> str:
+    """Return the key under which a human being of that account speaks."""
+    return f"human/{account.login}"

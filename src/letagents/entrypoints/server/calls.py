@@ -1,0 +1,129 @@
+"""One request: who calls, which room it is about, and what it carries, each checked when asked for.
+
+(Source: hosted-api 1.2, 1.4, 1.5.)
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote
+
+import attrs
+import orjson
+from starlette.requests import Request
+
+from letagents.application.hosting import Hosting
+from letagents.domain import rooms
+from letagents.domain.accounts import Account, Principal, signed_in
+from letagents.domain.errors import Malformed
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import RoomId
+from letagents.entrypoints.server.answers import Refused
+from letagents.wire.http import credentials, problems
+from letagents.wire.http.credentials import HalfShown
+
+BODY_LIMIT = 1024 * 1024
+"""Bytes of a request's body."""
+PAGE, LONGEST_PAGE = 200, 500
+
+
+@attrs.define
+class Call:
+    """A request under way."""
+
+    request: Request
+    hosting: Hosting
+    principal: Principal
+    _body: dict[str, Any] | None = None
+
+    @property
+    def account(self) -> Account:
+        """The account that calls. Raises NotSignedIn."""
+        return signed_in(self.principal)
+
+    @property
+    def room_id(self) -> RoomId:
+        """The room that the path names. Raises Malformed."""
+        return rooms.canonical(self.named("room_id"))
+
+    def named(self, part: str) -> str:
+        """Return a part of the path."""
+        return str(self.request.path_params[part])
+
+    def asked(self, name: str) -> str | None:
+        """Return a parameter of the query; None where it is left out or blank."""
+        return self.request.query_params.get(name, "").strip() or None
+
+    @property
+    def limit(self) -> int:
+        """How many items are asked for: any number above nothing, else the default."""
+        text = self.asked("limit") or ""
+        asked = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+        return min(asked or PAGE, LONGEST_PAGE)
+
+    async def body(self) -> dict[str, Any]:
+        """Return the object that the request carries.
+
+        Raises:
+            Refused: it is too large, or none.
+        """
+        if self._body is None:
+            self._body = _object(await self._read())
+        return self._body
+
+    async def _read(self) -> bytes:
+        pieces, size = [], 0
+        async for piece in self.request.stream():
+            size += len(piece)
+            if size > BODY_LIMIT:
+                raise Refused(413, "request body is too large", code="BODY_TOO_LARGE")
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    async def text(self, name: str, *, required: bool = False) -> str | None:
+        """Return a text of the body; None where it is null or left out.
+
+        Raises:
+            Malformed: it is no text, or required and blank.
+        """
+        value = (await self.body()).get(name)
+        if value is not None and not isinstance(value, str):
+            raise Malformed(f"{name} must be a string.", remedy=f"Pass {name} as a string.")
+        if required and not (value or "").strip():
+            raise Malformed(f"{name} is required.", remedy=f"Pass {name}.")
+        return value
+
+    async def acting(self) -> Fence:
+        """Return who acts, as the body shows. Raises as Hosting.acting, and Refused."""
+        shown = _shown(credentials.from_body, await self.body())
+        return await self.hosting.acting(self.principal, self.room_id, shown)
+
+    async def looking(self) -> Fence | None:
+        """Return who looks, as the headers show. Raises as Hosting.looking, and Refused."""
+        shown = _shown(credentials.from_headers, self.request.headers)
+        return await self.hosting.looking(self.principal, self.room_id, shown)
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    if not body:
+        return {}
+    try:
+        document = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        raise Refused(400, "request body must be valid JSON") from None
+    if not isinstance(document, dict):
+        raise Refused(400, "request body must be a JSON object")
+    return document
+
+
+def _shown(read: Any, fields: Mapping[str, Any]) -> Fence | None:
+    try:
+        shown: Fence | None = read(fields)
+    except HalfShown:
+        raise Refused(401, problems.BAD_CREDENTIALS) from None
+    return shown
+
+
+def bearer(request: Request) -> str | None:
+    """Return the token that a request shows, or None for another kind of showing."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return unquote(token.strip()) if scheme.lower() == "bearer" and token.strip() else None

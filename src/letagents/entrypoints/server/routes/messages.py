@@ -1,0 +1,136 @@
+"""Messages: said, read, waited for. (Source: hosted-api 3.4, 5.11.)"""
+
+import hashlib
+from datetime import timedelta
+
+import anyio
+from starlette.responses import Response
+
+from letagents.domain.errors import Malformed
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import ClientKey, MessageId
+from letagents.domain.messages import After, Before, Draft, Latest, Page, Window
+from letagents.entrypoints.server.answers import Refused, answer
+from letagents.entrypoints.server.calls import Call
+from letagents.wire.http import messages as wire
+
+POLL = timedelta(seconds=30)
+KEY_LIMIT = 240
+"""Characters of an idempotency key that count."""
+
+
+async def say(call: Call) -> Response:
+    """Say something, as the worker whose session the body shows."""
+    fence = await call.acting()
+    draft = Draft(
+        await call.text("text") or "",
+        await _key(call),
+        reply_to=await _referred_to(call, "reply_to"),
+        thread=await _referred_to(call, "thread_root_id"),
+    )
+    said = await call.hosting.rooms.post(call.room_id, draft, fence)
+    return answer({**wire.plain(said), "room_id": str(call.room_id)}, 201)
+
+
+async def _key(call: Call) -> ClientKey:
+    given = (await call.text("client_message_id") or "").strip()[:KEY_LIMIT]
+    if not given:
+        return call.hosting.ids.client_key()
+    if ClientKey.fits(given):
+        return ClientKey(given)
+    return ClientKey(f"sha256:{hashlib.sha256(given.encode('utf-8', 'replace')).hexdigest()}")
+
+
+async def _referred_to(call: Call, field: str) -> MessageId | None:
+    given = (await call.text(field) or "").strip()
+    return MessageId.parse(given, field) if given else None
+
+
+async def read(call: Call) -> Response:
+    """Read a page."""
+    viewer = await call.looking()
+    window = _window(call)
+    found = await call.hosting.rooms.read(call.room_id, window, viewer)
+    older = {} if isinstance(window, After) else {"has_older": found.more}
+    return answer(wire.plain_page(call.room_id, found) | older)
+
+
+def _window(call: Call) -> Window:
+    before, after = call.asked("before"), _cursor(call, "after")
+    if before is None:
+        return After(after, call.limit)
+    if after is not None:
+        raise Refused(400, "Cannot specify both 'after' and 'before' query parameters.")
+    if before == "latest":
+        return Latest(call.limit)
+    return Before(MessageId.parse(before, "before"), call.limit)
+
+
+def _cursor(call: Call, name: str) -> MessageId | None:
+    given = call.asked(name)
+    return MessageId.parse(given, name) if given else None
+
+
+async def poll(call: Call) -> Response:
+    """Wait for messages; who hangs up waits no longer."""
+    viewer = await call.looking()
+    window = After(_cursor(call, "after"), call.limit)
+    found = await _waited(call, window, viewer)
+    return answer(wire.plain_page(call.room_id, found))
+
+
+async def _waited(call: Call, window: After, viewer: Fence | None) -> Page:
+    found: list[Page] = []
+    failed: list[Exception] = []
+
+    async def wait() -> None:
+        try:
+            found.append(
+                await call.hosting.rooms.wait(
+                    call.room_id, window, timeout=_timeout(call), viewer=viewer
+                )
+            )
+        except Exception as error:  # noqa: BLE001  # it is raised again outside of the group
+            failed.append(error)
+        waiting.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as waiting:
+        waiting.start_soon(wait)
+        await _hung_up(call)
+        waiting.cancel_scope.cancel()
+    if failed:
+        raise failed[0]
+    return found[0] if found else Page(())
+
+
+async def _hung_up(call: Call) -> None:
+    while (await call.request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _timeout(call: Call) -> timedelta:
+    text = call.asked("timeout") or ""
+    if not text.isascii() or not text.isdecimal():
+        return min(POLL, call.hosting.longest_wait)
+    return min(timedelta(milliseconds=int(text[:12])), call.hosting.longest_wait)
+
+
+async def one(call: Call) -> Response:
+    """Return one message."""
+    await call.looking()
+    try:
+        message_id = MessageId.parse(call.named("message_id"))
+    except Malformed:
+        message_id = None
+    found = message_id and await call.hosting.rooms.message(call.room_id, message_id)
+    if not found:
+        raise Refused(404, "message does not exist in this room")
+    return answer({"room_id": str(call.room_id), "message": wire.plain(found)})
+
+
+ROUTES = (
+    ("POST", "/rooms/{room_id:path}/messages", say),
+    ("GET", "/rooms/{room_id:path}/messages/poll", poll),
+    ("GET", "/rooms/{room_id:path}/messages/{message_id}", one),
+    ("GET", "/rooms/{room_id:path}/messages", read),
+)

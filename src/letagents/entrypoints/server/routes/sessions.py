@@ -1,0 +1,142 @@
+"""Sessions of agents: opened, taken over, ended. (Source: hosted-api 3.5.)"""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from letagents.application.hosting import person_key
+from letagents.domain.accounts import Account
+from letagents.domain.errors import Malformed
+from letagents.domain.ids import Token
+from letagents.domain.sessions import Arrival, Host, Predecessor, SessionKind
+from letagents.entrypoints.server.answers import Refused, answer
+from letagents.entrypoints.server.calls import Call
+from letagents.wire.http import sessions as wire
+
+
+async def register(call: Call) -> Response:
+    """Open a session or take it over."""
+    account = call.account
+    body = await call.body()
+    kind = _kind(body.get("session_kind"))
+    arrival = (
+        await _person(call, account)
+        if kind is SessionKind.PERSON
+        else await _agent(call, account, kind)
+    )
+    made = await call.hosting.rooms.connect(call.room_id, arrival)
+    return answer(wire.plain_connection(made), 201)
+
+
+def _kind(given: object) -> SessionKind:
+    """Return what a session is to be: a worker if nothing is said, else what is said."""
+    if given is None:
+        return SessionKind.WORKER
+    try:
+        return SessionKind(given)
+    except ValueError:
+        return SessionKind.CONTROLLER
+
+
+async def _person(call: Call, account: Account) -> Arrival:
+    return Arrival(
+        token=_proposed(await call.body()) or call.hosting.ids.token(),
+        agent_key=person_key(account),
+        instance_id=await call.text("agent_instance_id") or call.hosting.ids.uuid(),
+        display_name=account.label,
+        owner_label=account.label,
+        ide_label="Person",
+        runtime="person",
+        kind=SessionKind.PERSON,
+    )
+
+
+async def _agent(call: Call, account: Account, kind: SessionKind) -> Arrival:
+    body = await call.body()
+    key = await call.text("actor_key", required=True)
+    agent = await call.hosting.agent(account, key or "")
+    instance = (await call.text("agent_instance_id") or "").strip()
+    worker_id = wire.worker_id(instance)
+    return Arrival(
+        token=_token(body, call, durable=worker_id is not None),
+        agent_key=agent.key,
+        instance_id=instance or call.hosting.ids.uuid(),
+        display_name=await _name(call) or agent.display_name,
+        owner_label=agent.owner_label,
+        ide_label=await call.text("ide_label") or "Agent",
+        runtime=(await call.text("runtime") or "unknown").lower(),
+        kind=kind,
+        worker_id=worker_id,
+        repo_branch=await call.text("repo_branch"),
+        predecessor=_predecessor(body),
+        insists=body.get("insists") is True,
+        host=_host(body.get("registration_liveness")),
+    )
+
+
+async def _name(call: Call) -> str:
+    asked = await call.text("display_name") or await call.text("requested_base_display_name")
+    return (asked or "").strip()
+
+
+def _token(body: dict[str, Any], call: Call, *, durable: bool) -> Token:
+    given = body.get("connection_token")
+    if durable != (given is not None) or (durable and not Token.fits(given)):
+        raise Refused(400, "A durable worker requires a valid prepared connection credential.")
+    if durable:
+        return Token(str(given))
+    return _proposed(body) or call.hosting.ids.token()
+
+
+def _proposed(body: dict[str, Any]) -> Token | None:
+    given = body.get(wire.PROPOSED)
+    return Token(str(given)) if Token.fits(given) else None
+
+
+def _predecessor(body: dict[str, Any]) -> Predecessor | None:
+    session_id = body.get("replace_agent_session_id")
+    token = body.get("replace_agent_session_token")
+    if (session_id is None) != (token is None):
+        raise Refused(
+            400,
+            "replace_agent_session_id and replace_agent_session_token must be supplied together.",
+            code="invalid_agent_session_replacement_proof",
+        )
+    return wire.predecessor(session_id, token)
+
+
+def _host(given: object) -> Host:
+    if not isinstance(given, dict):
+        return Host(kind=None, label=None)
+    facts = {name: given.get(name) for name in _HOST}
+    wrong = next((name for name, one in facts.items() if not isinstance(one, str | None)), None)
+    if wrong is not None:
+        raise Malformed(
+            f"registration_liveness.{wrong} must be a string.", remedy="Pass a string or null."
+        )
+    return Host(**{_HOST[name]: one for name, one in facts.items()})
+
+
+_HOST = {
+    "host_id": "host_id",
+    "host_kind": "kind",
+    "host_label": "label",
+    "liveness_capability": "liveness_capability",
+    "tool_bridge_id": "tool_bridge_id",
+}
+
+
+async def disconnect(call: Call) -> Response:
+    """End a session, which only itself can."""
+    fence = await call.acting()
+    if call.named("session_id") != str(fence.session_id):
+        raise Refused(403, "Worker sessions can only disconnect themselves.")
+    ended = await call.hosting.rooms.disconnect(call.room_id, fence)
+    shown = {"room_id": str(call.room_id), "agent_session": wire.plain(ended)}
+    return answer(shown | {"delivery_session": None})
+
+
+ROUTES = (
+    ("POST", "/rooms/{room_id:path}/agent-sessions", register),
+    ("POST", "/rooms/{room_id:path}/agent-sessions/{session_id}/disconnect", disconnect),
+)

@@ -1,0 +1,75 @@
+"""How a session proves itself to a hosted room: in the body of a write, in the headers of a read.
+
+(Source: hosted-api 1.5.) The generation is our own addition: without it, the secret alone decides.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from letagents.domain.fencing import UNNUMBERED, Fence
+from letagents.domain.ids import SessionId, Token
+
+Plain = dict[str, Any]
+
+SESSION_ID = "X-LetAgents-Agent-Session-Id"
+SESSION_TOKEN = "X-LetAgents-Agent-Session-Token"  # noqa: S105  # a header's name
+GENERATION = "X-LetAgents-Agent-Session-Generation"
+ORIGIN_ROOM = "X-LetAgents-Origin-Room-Id"
+
+_IN_BODY = ("agent_session_id", "agent_session_token", "agent_session_generation")
+
+
+class HalfShown(ValueError):
+    """Of a session's id and its token only one was shown, or one of them has no such form."""
+
+
+def in_headers(fence: Fence | None) -> dict[str, str]:
+    """Return the headers of a read as whoever `fence` is."""
+    if fence is None:
+        return {}
+    shown = {SESSION_ID: str(fence.session_id), SESSION_TOKEN: fence.token.value}
+    return shown | ({GENERATION: str(fence.generation)} if fence.generation else {})
+
+
+def in_body(fence: Fence | None) -> Plain:
+    """Return the fields of a write as whoever `fence` is."""
+    if fence is None:
+        return {}
+    shown = {"agent_session_id": str(fence.session_id), "agent_session_token": fence.token.value}
+    return shown | ({"agent_session_generation": fence.generation} if fence.generation else {})
+
+
+def from_headers(headers: Mapping[str, str]) -> Fence | None:
+    """Return the fence that `headers` show, or None where they show none.
+
+    Raises:
+        HalfShown: they show a part of one.
+    """
+    return _fence(headers.get(SESSION_ID), headers.get(SESSION_TOKEN), headers.get(GENERATION))
+
+
+def from_body(body: Mapping[str, object]) -> Fence | None:
+    """Return the fence that `body` shows, or None where it shows none.
+
+    Raises:
+        HalfShown: it shows a part of one.
+    """
+    return _fence(*(body.get(name) for name in _IN_BODY))
+
+
+def _fence(session_id: object, token: object, generation: object) -> Fence | None:
+    if _is_left_out(session_id) and _is_left_out(token):
+        return None
+    if not (SessionId.fits(session_id) and Token.fits(token)):
+        raise HalfShown
+    return Fence(SessionId(str(session_id)), _generation(generation), Token(str(token)))
+
+
+def _is_left_out(value: object) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _generation(shown: object) -> int:
+    if isinstance(shown, str) and shown.isascii() and shown.isdecimal() and len(shown) < 10:
+        return int(shown)
+    return shown if isinstance(shown, int) and not isinstance(shown, bool) else UNNUMBERED

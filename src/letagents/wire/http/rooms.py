@@ -1,0 +1,65 @@
+"""Rooms as a hosted room's server answers with them, and back. (Source: hosted-api 4.2.)"""
+
+from typing import Any
+from urllib.parse import quote
+
+from letagents.domain.ids import RoomId
+from letagents.domain.rooms import Room
+from letagents.wire import moments
+from letagents.wire.http.reading import Fields
+
+Plain = dict[str, Any]
+
+_UNESCAPED = "-_.!~*'()"
+
+_OF_FOCUS_ROOMS = (
+    "parent_room_id",
+    "focus_key",
+    "source_task_id",
+    "focus_status",
+    "focus_parent_visibility",
+    "focus_activity_scope",
+    "focus_github_event_routing",
+    "focus_settings",
+    "focus_archived_at",
+    "concluded_at",
+    "conclusion_summary",
+    "conclusion_details",
+)
+
+
+def path(room_id: RoomId) -> str:
+    """Return the room's place among the server's paths: each part of its id percent-encoded."""
+    return "/rooms/" + "/".join(quote(part, safe=_UNESCAPED) for part in str(room_id).split("/"))
+
+
+def plain(entered: Room) -> Plain:
+    """Return the form of a room."""
+    return {
+        "room_id": str(entered.room_id),
+        "name": None if entered.code else str(entered.room_id),
+        "display_name": entered.display_name,
+        "code": entered.code,
+        "kind": "main",
+        "attachments_enabled": False,
+        "created_at": moments.to_text(entered.created_at),
+        "git_room": None,
+        **dict.fromkeys(_OF_FOCUS_ROOMS),
+    }
+
+
+def room(document: object) -> Room:
+    """Return the room that `document` spells.
+
+    Raises:
+        Unreadable: it spells none.
+    """
+    fields = Fields(document)
+    room_id = fields.text_or_none("room_id") or fields.text("id")
+    return Room(
+        RoomId(room_id),
+        fields.text_or_none("display_name") or room_id,
+        fields.moment("created_at"),
+        fields.text_or_none("code"),
+        is_local=False,
+    )
