@@ -80,7 +80,7 @@ class Ledger:
         )
 
     def _resumed(self, unit: Unit, session: Session) -> tuple[Resumed, ...]:
-        return _load_the_board()(self._books.of(unit, session.room_id, session), session)
+        return _load_the_board()(self._books.of(unit, session), session)
 
     def touch(self, room_id: RoomId, fence: Fence) -> None:
         """Write down that the session called."""

@@ -1,7 +1,7 @@
 """The book of a room in the database."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -18,11 +18,17 @@ from letagents.adapters.rooms.book import (
     Kind,
     Where,
 )
-from letagents.adapters.rooms.local_rows import SeatRow
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.sql.database import Unit
-from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS, THINGS, written
-from letagents.domain import messages, rooms
+from letagents.adapters.sql.tables import (
+    MESSAGES,
+    ROOMS,
+    SESSIONS,
+    THINGS,
+    written,
+)
+from letagents.adapters.sql.upserts import add_statement, put_statement
+from letagents.domain import messages
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.messages import Message
@@ -36,7 +42,7 @@ from letagents.wire import kept
 V = TypeVar("V")
 T = TypeVar("T")
 
-_FACTS = ("state", "is_open", "about", "by", "also")
+_FACTS = ("number", "state", "is_open", "about", "by", "also")
 
 # The name of a kind and the limit stand in the text of each statement. Of a parameter there, SQLite
 # asks of each value anew whether an index serves that is only for some, and prepares the statement
@@ -58,23 +64,30 @@ def _getting(kind: str) -> Select[Any]:
 def _numbering(kind: str) -> Select[Any]:
     """Return the statement for the highest number of a kind."""
     of_kind = select(THINGS.c.number).where(THINGS.c.room_id == bindparam("room_id"), _of(kind))
-    return of_kind.order_by(THINGS.c.number.desc()).limit(literal_column("1"))
+    return _first(of_kind.order_by(THINGS.c.number.desc()), 1)
 
 
-_INSERT = THINGS.insert()
+def _first(statement: Select[Any], limit: int) -> Select[Any]:
+    return statement.suffix_with(f"LIMIT {limit}")
+
+
+_PUT = put_statement(THINGS)
 
 
 @functools.cache
-def _putting(kind: str) -> Update:
-    """Return the statement that puts a thing in the place of the one of its name."""
-    kept_facts = ("number", *_FACTS, "value")
+def _changing(kind: str, changed: tuple[str, ...]) -> Update:
+    """Return the statement that gives a thing another value, and others of its facts."""
     return (
         THINGS.update()
         .where(
             THINGS.c.room_id == bindparam("at_room"), _of(kind), THINGS.c.key == bindparam("name")
         )
-        .values({THINGS.c[name]: bindparam(name) for name in kept_facts})
+        .values({THINGS.c[name]: bindparam(name) for name in (*changed, "value")})
     )
+
+
+def _facts(kind: Kind[V], value: V) -> dict[str, object]:
+    return {name: getattr(kind, name)(value) for name in _FACTS}
 
 
 _LIVE = (
@@ -87,7 +100,6 @@ _SAID = select(MESSAGES.c.number).where(
     MESSAGES.c.agent_key == SPEAKER,
     MESSAGES.c.client_key == bindparam("client_key"),
 )
-_LAST = select(ROOMS.c.last_number).where(ROOMS.c.room_id == bindparam("room_id"))
 _SAW = (
     SESSIONS.update()
     .where(
@@ -96,7 +108,7 @@ _SAW = (
     )
     .values(seen_boot=bindparam("boot"), seen_seconds=bindparam("seconds"))
 )
-_SAY = MESSAGES.insert()
+_SAY = add_statement(MESSAGES, MESSAGES.c.room_id, MESSAGES.c.agent_key, MESSAGES.c.client_key)
 _COUNT = (
     ROOMS.update()
     .where(ROOMS.c.room_id == bindparam("at_room"))
@@ -109,7 +121,7 @@ def _finding(kind: str, given: tuple[str, ...], *, newest_first: bool, limit: in
     """Return the statement for the facts that are given; there are few, and each is built once."""
     order = THINGS.c.number.desc() if newest_first else THINGS.c.number
     found = _fitting(select(THINGS.c.value), kind, given)
-    return found.order_by(order).limit(literal_column(str(limit)))
+    return _first(found.order_by(order), limit)
 
 
 def _rounded(limit: int) -> int:
@@ -154,7 +166,10 @@ def _given(where: Where) -> tuple[tuple[str, ...], dict[str, object]]:
 
 @attrs.define(eq=False)
 class LocalBook:
-    """One room within one transaction on the database."""
+    """One room within one transaction on the database.
+
+    What was looked up by its name is not looked up again: nobody else writes meanwhile.
+    """
 
     room_id: RoomId
     caller: Session | None
@@ -165,11 +180,15 @@ class LocalBook:
     grace: timedelta
     _unit: Unit
     _processes: Processes
+    _last_number: int
+    _known: dict[tuple[str, str], tuple[Kind[Any], Any]] = attrs.field(factory=dict)
 
     def get(self, kind: Kind[V], key: str) -> V | None:
         """Return the thing of that name."""
+        if (known := self._as_known(kind, key)) is not None:
+            return known
         row = self._unit.row(_getting(kind.name), room_id=self.room_id.value, name=key)
-        return None if row is None else kept.read(row[0], kind.of)
+        return None if row is None else self._read(kind, row[0])
 
     def find(self, kind: Kind[V], where: Where = EVERYTHING) -> list[V]:
         """Return the things that fit."""
@@ -177,7 +196,7 @@ class LocalBook:
         limit = _rounded(where.limit)
         statement = _finding(kind.name, given, newest_first=where.newest_first, limit=limit)
         rows = self._unit.rows(statement, room_id=self.room_id.value, **facts)
-        return [kept.read(value, kind.of) for (value,) in rows[: where.limit]]
+        return [self._read(kind, value) for (value,) in rows[: where.limit]]
 
     def count(self, kind: Kind[V], where: Where = EVERYTHING) -> int:
         """Return how many things fit."""
@@ -191,17 +210,26 @@ class LocalBook:
         return (row[0] if row else 0) + 1
 
     def put(self, kind: Kind[V], value: V) -> None:
-        """Keep `value`."""
-        facts: dict[str, object] = {
-            "number": kind.number(value),
-            "value": kept.written(value),
-            **{name: getattr(kind, name)(value) for name in _FACTS},
-        }
-        where = {"at_room": self.room_id.value, "name": kind.key(value)}
-        self._unit.change(_putting(kind.name), {**facts, **where})
-        if self._unit.cursor.rowcount == 0:
-            names = {"room_id": self.room_id.value, "kind": kind.name, "key": kind.key(value)}
-            self._unit.change(_INSERT, {**facts, **names})
+        """Keep `value`. Of a thing that is known, only what has changed is written."""
+        room_id, key, facts = self.room_id.value, kind.key(value), _facts(kind, value)
+        before = self._as_known(kind, key)
+        self._known[kind.name, key] = kind, value
+        facts["value"] = kept.written(value)
+        if before is None:
+            self._unit.change(_PUT, {**facts, "room_id": room_id, "kind": kind.name, "key": key})
+            return
+        changed = tuple(name for name, was in _facts(kind, before).items() if facts[name] != was)
+        new = {name: facts[name] for name in (*changed, "value")}
+        self._unit.change(_changing(kind.name, changed), {**new, "at_room": room_id, "name": key})
+
+    def _as_known(self, kind: Kind[V], key: str) -> V | None:
+        of_kind, value = self._known.get((kind.name, key), (None, None))
+        return value if of_kind is kind else None
+
+    def _read(self, kind: Kind[V], text: str) -> V:
+        value = kept.read(text, kind.of)
+        self._known[kind.name, kind.key(value)] = kind, value
+        return value
 
     def session(self, session_id: SessionId) -> Session | None:
         """Return a session of the room."""
@@ -211,7 +239,7 @@ class LocalBook:
     def sessions(self) -> list[Session]:
         """Return the sessions that have not ended."""
         rows = self._unit.rows(_LIVE, room_id=self.room_id.value)
-        return [SeatRow._make(row).seat(self.room_id).session for row in rows]
+        return [local_rows.seat(self.room_id, row).session for row in rows]
 
     def is_alive(self, process: str | None) -> bool | None:
         """Whether that process is there."""
@@ -241,26 +269,8 @@ class LocalBook:
         session_id: SessionId | None = None,
     ) -> Message:
         """Let the room itself say `text`, once for each key."""
-        room_id = self.room_id.value
-        said = self._unit.row(_SAID, room_id=room_id, client_key=key)
-        number = said[0] if said else self._insert(text, key, source, prompt_kind, session_id)
-        message = self.message(number)
-        assert message is not None  # noqa: S101  # it was just found, or made
-        return message
-
-    def _insert(
-        self,
-        text: str,
-        key: str,
-        source: str,
-        prompt_kind: str | None,
-        session_id: SessionId | None,
-    ) -> int:
-        room_id, said_at = self.room_id.value, written(self.now)
-        last = self._unit.row(_LAST, room_id=room_id)
-        number = messages.next_number(last[0] if last else 0)
-        facts: Mapping[str, object] = {
-            "room_id": room_id,
+        number, room_id = messages.next_number(self._last_number), self.room_id.value
+        said: dict[str, object] = {
             "number": number,
             "session_id": session_id and session_id.value,
             "agent_key": SPEAKER,
@@ -268,14 +278,21 @@ class LocalBook:
             "text": text,
             "source": source,
             "prompt_kind": prompt_kind,
-            "said_at": said_at,
-            "reply_to": None,
+            "said_at": written(self.now),
             "thread_root": None,
-            "client_key": key,
         }
-        self._unit.change(_SAY, facts)
-        self._unit.change(_COUNT, {"at_room": room_id, "number": number, "now": said_at})
-        return number
+        self._unit.change(_SAY, {**said, "room_id": room_id, "reply_to": None, "client_key": key})
+        if self._unit.cursor.rowcount == 0:
+            return self._said_before(key)
+        self._unit.change(_COUNT, {"at_room": room_id, "number": number, "now": said["said_at"]})
+        self._last_number = number
+        return local_rows.message(self.room_id, (*said.values(), *local_rows.QUOTES_NOTHING))
+
+    def _said_before(self, key: str) -> Message:
+        said = self._unit.row(_SAID, room_id=self.room_id.value, client_key=key)
+        message = self.message(said[0]) if said else None
+        assert message is not None  # noqa: S101  # its key is there
+        return message
 
 
 @attrs.frozen
@@ -298,16 +315,27 @@ class Books:
         return self._store.read(lambda unit: work(self._open(unit, room_id, viewer)))
 
     def _open(self, unit: Unit, room_id: RoomId, fence: Fence | None) -> LocalBook:
-        if unit.row(_LAST, room_id=room_id.value) is None:
-            raise rooms.missing(room_id)
-        caller = local_seats.admitted(unit, room_id, fence).session if fence else None
-        return self.of(unit, room_id, caller)
+        found = local_seats.entered(unit, room_id, fence)
+        caller = found.seat.session if found.seat else None
+        return self._of(unit, room_id, caller, found.last_number)
 
-    def of(self, unit: Unit, room_id: RoomId, caller: Session | None) -> LocalBook:
-        """Return the book of a room in which `caller` has been admitted, or nobody acts."""
-        now, tick = self._clock.now(), self._clock.tick()
-        is_admin = self._admins(caller)
-        processes = self._processes
+    def of(self, unit: Unit, session: Session) -> LocalBook:
+        """Return the book of a session's room, in which it has been admitted."""
+        last_number = local_seats.entered(unit, session.room_id, None).last_number
+        return self._of(unit, session.room_id, session, last_number)
+
+    def _of(
+        self, unit: Unit, room_id: RoomId, caller: Session | None, last_number: int
+    ) -> LocalBook:
         return LocalBook(
-            room_id, caller, is_admin, now, tick, self._ids, self._grace, unit, processes
+            room_id,
+            caller,
+            self._admins(caller),
+            self._clock.now(),
+            self._clock.tick(),
+            self._ids,
+            self._grace,
+            unit,
+            self._processes,
+            last_number,
         )

@@ -7,18 +7,14 @@ from sqlalchemy import bindparam, select, union
 from letagents.adapters.rooms import hearing, local_rows, local_seats
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.sql.database import Row, Unit
-from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS, THINGS
-from letagents.domain import messages, rooms
+from letagents.adapters.sql.tables import MESSAGES, SESSIONS, THINGS
+from letagents.domain import messages
 from letagents.domain.fencing import Fence
 from letagents.domain.follow_ups import Holder
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import After, Before, Message, Page, Window
 from letagents.domain.roster import Listener, Roster
 from letagents.domain.sessions import SessionKind
-
-_LAST = select(ROOMS.c.last_number, ROOMS.c.roster_changes).where(
-    ROOMS.c.room_id == bindparam("room_id")
-)
 
 _AFTER = (
     local_rows.MESSAGES_WITH_QUOTES.where(MESSAGES.c.number > bindparam("number"))
@@ -81,13 +77,12 @@ def read(store: LocalStore, room_id: RoomId, window: Window, viewer: Fence | Non
     """Return the messages in `window`, oldest first, with whether each is for `viewer`."""
 
     def read(unit: Unit) -> Page:
-        last, changes = _counted(unit, room_id)
-        session = local_seats.admitted(unit, room_id, viewer).session if viewer else None
+        last, changes, seat = local_seats.entered(unit, room_id, viewer)
         page = _page(unit, room_id, window, last)
-        if session is None or not page.messages or session.kind is not SessionKind.WORKER:
+        if seat is None or not page.messages or seat.session.kind is not SessionKind.WORKER:
             return page
         roster = store.rosters.of(room_id, changes, lambda: _roster(unit, room_id))
-        heard = _labelled(unit, room_id, page.messages, hearing.listener(session), roster)
+        heard = _labelled(unit, room_id, page.messages, hearing.listener(seat.session), roster)
         return Page(heard, page.more)
 
     return store.read(read)
@@ -109,16 +104,7 @@ def last_number(unit: Unit, room_id: RoomId) -> int:
     Raises:
         UnknownRoom: it is not there.
     """
-    return _counted(unit, room_id)[0]
-
-
-def _counted(unit: Unit, room_id: RoomId) -> tuple[int, int]:
-    """Return a room's last number, and how often its roster has changed. Raises UnknownRoom."""
-    row = unit.row(_LAST, room_id=str(room_id))
-    if row is None:
-        raise rooms.missing(room_id)
-    last, changes = row
-    return last, changes
+    return local_seats.entered(unit, room_id, None).last_number
 
 
 def _page(unit: Unit, room_id: RoomId, window: Window, last: int) -> Page:

@@ -1,5 +1,6 @@
 """Rows of the database to values and back."""
 
+import functools
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, FromClause, and_, bindparam, select
@@ -32,7 +33,7 @@ def room(row: tuple[Any, ...]) -> Room:
     return Room(RoomId(room_id), display_name, moment(created_at), code)
 
 
-class SeatRow(NamedTuple):
+class _SeatRow(NamedTuple):
     """A row of SEAT."""
 
     session_id: str
@@ -95,6 +96,12 @@ class SeatRow(NamedTuple):
         return Seat(session, Standing(session_id, self.generation, self.token_digest, ended_at))
 
 
+@functools.lru_cache(maxsize=256)
+def seat(room_id: RoomId, row: tuple[Any, ...]) -> Seat:
+    """Return the seat in a row of SEAT; the same is read over and over."""
+    return _SeatRow._make(row).seat(room_id)
+
+
 def seat_facts(seat: Seat) -> dict[str, object]:
     """Return `seat` as the table of sessions holds it."""
     session, host = seat.session, seat.session.host
@@ -150,6 +157,9 @@ def quote(row: tuple[Any, ...]) -> Quote | None:
         session_id=None if session_id is None else SessionId(session_id),
     )
 
+
+QUOTES_NOTHING = (None,) * 7
+"""What `quote_columns` show of a message that quotes none."""
 
 MESSAGE = (
     MESSAGES.c.number,

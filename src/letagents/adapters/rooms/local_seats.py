@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import and_, bindparam, literal_column, select
 
 from letagents.adapters.rooms import hearing, local_rows
-from letagents.adapters.rooms.local_rows import SeatRow
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.tables import ROOMS, SESSIONS, written
@@ -29,6 +28,17 @@ _ROOMS = select(*local_rows.ROOM).order_by(ROOMS.c.active_at.desc(), ROOMS.c.roo
 _ROOMS = _ROOMS.limit(rooms.KNOWN_LIMIT)
 _MAKE_ROOM = ROOMS.insert()
 _SEAT = select(*local_rows.SEAT).where(_IN_ROOM, SESSIONS.c.session_id == bindparam("session_id"))
+_ENTERED = (
+    select(ROOMS.c.last_number, ROOMS.c.roster_changes, *local_rows.SEAT)
+    .outerjoin(
+        SESSIONS,
+        and_(
+            SESSIONS.c.room_id == ROOMS.c.room_id,
+            SESSIONS.c.session_id == bindparam("session_id"),
+        ),
+    )
+    .where(ROOMS.c.room_id == bindparam("room_id"))
+)
 _BY_SECRET = select(SESSIONS.c.session_id).where(
     _IN_ROOM, SESSIONS.c.token_digest == bindparam("token_digest")
 )
@@ -134,7 +144,6 @@ def disconnect(store: LocalStore, room_id: RoomId, fence: Fence, clock: Clock) -
     """End the session."""
 
     def disconnect(unit: Unit) -> Session:
-        _check_there(unit, room_id)
         before = admitted(unit, room_id, fence)
         after = sessions.ended(before, now=clock.now())
         _put(unit, before, after)
@@ -157,15 +166,35 @@ def touch(
     store.write(touch)
 
 
-def admitted(unit: Unit, room_id: RoomId, fence: Fence) -> Seat:
-    """Return the seat that `fence` admits to.
+class Entered(NamedTuple):
+    """A room as who has entered it finds it, and the seat that a fence admits to."""
+
+    last_number: int
+    roster_changes: int
+    seat: Seat | None
+
+
+def entered(unit: Unit, room_id: RoomId, fence: Fence | None) -> Entered:
+    """Return what who shows `fence`, or nobody, finds in the room.
 
     Raises:
-        ConnectionLost: it admits to none.
+        UnknownRoom: it is not there.
+        ConnectionLost: `fence` admits to no seat.
     """
-    found = seat(unit, room_id, fence.session_id)
-    standing, worker = (found.standing, found.session.instance_id) if found else (None, None)
-    fencing.admit(fence, standing, worker=worker, room_id=room_id)
+    asked = fence.session_id.value if fence else None
+    row = unit.row(_ENTERED, room_id=room_id.value, session_id=asked)
+    if row is None:
+        raise rooms.missing(room_id)
+    found = None if row[2] is None else local_rows.seat(room_id, row[2:])
+    if fence is not None:
+        standing, worker = (found.standing, found.session.instance_id) if found else (None, None)
+        fencing.admit(fence, standing, worker=worker, room_id=room_id)
+    return Entered(row[0], row[1], found)
+
+
+def admitted(unit: Unit, room_id: RoomId, fence: Fence) -> Seat:
+    """Return the seat that `fence` admits to. Raises as `entered`."""
+    found = entered(unit, room_id, fence).seat
     assert found is not None  # noqa: S101  # nobody is admitted to no seat
     return found
 
@@ -205,7 +234,7 @@ def _session_id(unit: Unit, room_id: RoomId, arrival: Arrival, ids: Ids) -> Sess
 def seat(unit: Unit, room_id: RoomId, session_id: SessionId) -> Seat | None:
     """Return the seat of that session, ended or not."""
     row = unit.row(_SEAT, room_id=str(room_id), session_id=str(session_id))
-    return None if row is None else SeatRow._make(row).seat(room_id)
+    return None if row is None else local_rows.seat(room_id, row)
 
 
 def _names_of_others(unit: Unit, room_id: RoomId, arrival: Arrival) -> frozenset[str]:
@@ -221,7 +250,7 @@ def _end_others(unit: Unit, session: Session, now: datetime) -> None:
         session_id=str(session.session_id),
     )
     for row in others:
-        before = SeatRow._make(row).seat(session.room_id)
+        before = local_rows.seat(session.room_id, row)
         _put(unit, before, sessions.ended(before, now=now))
 
 
