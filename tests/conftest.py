@@ -1,6 +1,9 @@
-"""What every test has: the event loop, and the mark that ties it to a rule."""
+"""What every test has: the event loop, a database server, and the mark that ties it to a rule."""
 
 import pytest
+from tests.postgres_server import postgres
+
+__all__ = ["anyio_backend", "postgres", "pytest_configure"]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.postgres_server import emptied
 
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.local import LocalRooms
@@ -41,3 +42,26 @@ class OnThisMachine:
         there = LocalRooms(tmp_path / "rooms.db", CountingIds(first=1000), clock, NoNudges())
         yield there
         await there.aclose()
+
+
+class InPostgres:
+    """Rooms that a PostgreSQL keeps, as two processes have them."""
+
+    @pytest.fixture
+    async def rooms(self, postgres: str, clock: ManualClock) -> AsyncIterator[KeptRooms]:
+        rooms = LocalRooms(postgres, CountingIds(), clock, NoNudges())
+        yield rooms
+        await rooms.aclose()
+
+    @pytest.fixture
+    async def elsewhere(
+        self, rooms: KeptRooms, postgres: str, clock: ManualClock
+    ) -> AsyncIterator[KeptRooms]:
+        there = LocalRooms(postgres, CountingIds(first=1000), clock, NoNudges())
+        yield there
+        await there.aclose()
+
+
+def place_for(kind: str, folder: Path) -> Path | str:
+    """Return where local rooms of that kind, `local` or `postgres`, can be kept."""
+    return emptied() if kind == "postgres" else folder / "rooms.db"

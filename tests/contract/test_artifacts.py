@@ -1,7 +1,7 @@
-"""Artifacts and traces, in memory and on this machine."""
+"""Artifacts and traces, in memory, on this machine and in PostgreSQL."""
 
 import pytest
-from tests.contract.kept_rooms import InMemory, KeptRooms, OnThisMachine
+from tests.contract.kept_rooms import InMemory, InPostgres, KeptRooms, OnThisMachine
 
 from letagents.adapters.rooms.book import Book
 from letagents.adapters.rooms.kept.artifacts import KeptArtifacts
@@ -36,6 +36,10 @@ class TestArtifactsOnThisMachine(OnThisMachine, _KeptArtifacts):
     pass
 
 
+class TestArtifactsInPostgres(InPostgres, _KeptArtifacts):
+    pass
+
+
 class _KeptReasonings(ReasoningsContract):
     @pytest.fixture
     def reasonings(self, rooms: KeptRooms) -> Reasonings:
@@ -51,4 +55,8 @@ class TestReasoningInMemory(InMemory, _KeptReasonings):
 
 
 class TestReasoningOnThisMachine(OnThisMachine, _KeptReasonings):
+    pass
+
+
+class TestReasoningInPostgres(InPostgres, _KeptReasonings):
     pass

@@ -118,3 +118,26 @@ class TestBoardOnThisMachine(_Kept):
         there = LocalRooms(tmp_path / "rooms.db", ids, clock, NoNudges(), processes)
         yield KeptBoard(there, TERM)
         await there.aclose()
+
+
+class TestBoardInPostgres(_Kept):
+    @pytest.fixture
+    async def rooms(
+        self, postgres: str, clock: ManualClock, processes: ToldProcesses
+    ) -> AsyncIterator[RoomTransport]:
+        rooms = LocalRooms(postgres, CountingIds(), clock, NoNudges(), processes)
+        yield rooms
+        await rooms.aclose()
+
+    @pytest.fixture
+    def board(self, rooms: LocalRooms) -> Board:
+        return KeptBoard(rooms, TERM)
+
+    @pytest.fixture
+    async def board_elsewhere(
+        self, rooms: LocalRooms, postgres: str, clock: ManualClock, processes: ToldProcesses
+    ) -> AsyncIterator[Board]:
+        ids = CountingIds(first=1000)
+        there = LocalRooms(postgres, ids, clock, NoNudges(), processes)
+        yield KeptBoard(there, TERM)
+        await there.aclose()

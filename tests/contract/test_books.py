@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio
 import attrs
 import pytest
+from tests.contract.kept_rooms import place_for
 
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.book import Book, Keeping, Kind, Where
@@ -57,7 +58,7 @@ def clock() -> ManualClock:
     return ManualClock()
 
 
-@pytest.fixture(params=["memory", "local"])
+@pytest.fixture(params=["memory", "local", "postgres"])
 async def rooms(
     request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock
 ) -> AsyncIterator[MemoryRooms | LocalRooms]:
@@ -66,7 +67,7 @@ async def rooms(
         await memory.join(ROOM)
         yield memory
         return
-    local = LocalRooms(tmp_path / "rooms.db", CountingIds(), clock, NoNudges())
+    local = LocalRooms(place_for(request.param, tmp_path), CountingIds(), clock, NoNudges())
     await local.join(ROOM)
     yield local
     await local.aclose()

@@ -1,10 +1,10 @@
-"""Approvals and managers, in memory and on this machine."""
+"""Approvals and managers, in memory, on this machine and in PostgreSQL."""
 
 from pathlib import Path
 
 import attrs
 import pytest
-from tests.contract.kept_rooms import InMemory, KeptRooms, OnThisMachine
+from tests.contract.kept_rooms import InMemory, InPostgres, KeptRooms, OnThisMachine
 
 from letagents.adapters.rooms.evidence import ToldProcesses, UnknownProcesses
 from letagents.adapters.rooms.kept import doing
@@ -73,6 +73,10 @@ class TestManagersOnThisMachine(OnThisMachine, _Kept, GovernanceContract):
     pass
 
 
+class TestManagersInPostgres(InPostgres, _Kept, GovernanceContract):
+    pass
+
+
 class TestIntentsInMemory(_InMemory, _Kept, ApprovalsContract):
     pass
 
@@ -89,6 +93,10 @@ class TestIntentsOnThisMachine(OnThisMachine, _Kept, ApprovalsContract):
         kept = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
         assert any(asked.intent.intent_id.encode() in one for one in kept)
         assert not any(token.value.encode() in one for one in kept)
+
+
+class TestIntentsInPostgres(InPostgres, _Kept, ApprovalsContract):
+    pass
 
 
 @pytest.mark.anyio

@@ -1,6 +1,7 @@
 """A state machine plays those who ask, decide and use: the orders that nobody wrote a test for."""
 
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import ClassVar
 
 import attrs
@@ -16,6 +17,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from tests.contract.test_room_machines import NUMBERS, SIDES, RoomMachine
+from tests.postgres_server import emptied
 
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.book import Book
@@ -127,7 +129,7 @@ class IntentMachine(RoomMachine):
         if self.in_memory:
             self.kept = [MemoryRooms(CountingIds(), self.clock, UnknownProcesses())] * 2
         else:
-            place = f"{self.folder.name}/rooms.db"
+            place = self.place()
             self.kept = [
                 LocalRooms(place, CountingIds(first=one * 1_000_000), self.clock, NoNudges())
                 for one in (1, 2)
@@ -391,7 +393,12 @@ class IntentsOnThisMachine(IntentMachine):
     in_memory = False
 
 
+class IntentsInPostgres(IntentsOnThisMachine):
+    def place(self) -> Path | str:
+        return emptied()
+
+
 @pytest.mark.rule("P13", "P14", "P15", "P16", "P17", "P18", "P31")
-@pytest.mark.parametrize("machine", [IntentsInMemory, IntentsOnThisMachine])
+@pytest.mark.parametrize("machine", [IntentsInMemory, IntentsOnThisMachine, IntentsInPostgres])
 def test_an_approval_is_used_once_whatever_the_order(machine: type[IntentMachine]) -> None:
     run_state_machine_as_test(machine, settings=OPTIONS)

@@ -1,7 +1,7 @@
-"""Facts, requests and guidelines, in memory and on this machine."""
+"""Facts, requests and guidelines, in memory, on this machine and in PostgreSQL."""
 
 import pytest
-from tests.contract.kept_rooms import InMemory, KeptRooms, OnThisMachine
+from tests.contract.kept_rooms import InMemory, InPostgres, KeptRooms, OnThisMachine
 
 from letagents.adapters.rooms.kept.guidelines import KeptGuidelines
 from letagents.adapters.rooms.kept.knowledge import KeptKnowledge
@@ -29,6 +29,10 @@ class TestKnowledgeOnThisMachine(OnThisMachine, _KeptKnowledge):
     pass
 
 
+class TestKnowledgeInPostgres(InPostgres, _KeptKnowledge):
+    pass
+
+
 class _KeptGuidelines(GuidelinesContract):
     @pytest.fixture
     def guidelines(self, rooms: KeptRooms) -> GuidelinesOf:
@@ -44,4 +48,8 @@ class TestGuidelinesInMemory(InMemory, _KeptGuidelines):
 
 
 class TestGuidelinesOnThisMachine(OnThisMachine, _KeptGuidelines):
+    pass
+
+
+class TestGuidelinesInPostgres(InPostgres, _KeptGuidelines):
     pass

@@ -18,6 +18,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from tests.postgres_server import emptied
 
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.kept.board import KeptBoard
@@ -96,10 +97,13 @@ class LeaseMachine(RuleBasedStateMachine):
         for number in (1, 2, 3):
             self.arrives(number, known=True)
 
+    def place(self) -> Path | str:
+        return Path(self.folder.name) / "rooms.db"
+
     def rooms_made(self) -> MemoryRooms | LocalRooms:
         if self.in_memory:
             return MemoryRooms(CountingIds(), self.clock, self.machines)
-        place = Path(self.folder.name) / "rooms.db"
+        place = self.place()
         # With no term of its own it writes every sign down.
         return LocalRooms(
             place, CountingIds(), self.clock, NoNudges(), self.machines, term=timedelta(0)
@@ -260,8 +264,15 @@ class InSqlite(LeaseMachine):
     in_memory = False
 
 
+class InPostgres(InSqlite):
+    def place(self) -> Path | str:
+        return emptied()
+
+
 @pytest.mark.rule("L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8", "B1")
-@pytest.mark.parametrize(("machine", "examples"), [(LeaseMachine, 100), (InSqlite, 20)])
+@pytest.mark.parametrize(
+    ("machine", "examples"), [(LeaseMachine, 100), (InSqlite, 20), (InPostgres, 10)]
+)
 def test_no_order_of_events_gives_a_task_two_holders(
     machine: type[LeaseMachine], examples: int
 ) -> None:

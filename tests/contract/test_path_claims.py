@@ -1,7 +1,7 @@
-"""Claimed paths, in memory and on this machine."""
+"""Claimed paths, in memory, on this machine and in PostgreSQL."""
 
 import pytest
-from tests.contract.kept_rooms import InMemory, KeptRooms, OnThisMachine
+from tests.contract.kept_rooms import InMemory, InPostgres, KeptRooms, OnThisMachine
 
 from letagents.adapters.rooms.evidence import UnknownProcesses
 from letagents.adapters.rooms.kept.board import KeptBoard
@@ -34,4 +34,8 @@ class TestPathsInMemory(InMemory, _Kept):
 
 
 class TestPathsOnThisMachine(OnThisMachine, _Kept):
+    pass
+
+
+class TestPathsInPostgres(InPostgres, _Kept):
     pass

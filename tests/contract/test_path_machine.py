@@ -1,10 +1,13 @@
 """The machine of those who hold tasks, who claim paths for them too."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from tests.contract.test_lease_machine import TASKS, TERM, WORKERS, LeaseMachine
+from tests.postgres_server import emptied
 
 from letagents.adapters.rooms.kept.paths import KeptPaths
 from letagents.domain.leases import LeaseHeld, LeaseMissing
@@ -108,8 +111,15 @@ class InSqlite(PathMachine):
     in_memory = False
 
 
+class InPostgres(InSqlite):
+    def place(self) -> Path | str:
+        return emptied()
+
+
 @pytest.mark.rule("K84", "K85", "K86", "K87", "K90")
-@pytest.mark.parametrize(("machine", "examples"), [(PathMachine, 60), (InSqlite, 10)])
+@pytest.mark.parametrize(
+    ("machine", "examples"), [(PathMachine, 60), (InSqlite, 10), (InPostgres, 5)]
+)
 def test_in_whatever_order_things_happen_claims_are_where_their_tasks_are(
     machine: type[RuleBasedStateMachine], examples: int
 ) -> None:

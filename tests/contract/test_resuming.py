@@ -6,6 +6,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from tests.contract.kept_rooms import place_for
 
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.evidence import ToldProcesses
@@ -37,7 +38,7 @@ def processes() -> ToldProcesses:
     return ToldProcesses("one")
 
 
-@pytest.fixture(params=["memory", "local"])
+@pytest.fixture(params=["memory", "local", "postgres"])
 async def rooms(
     request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock, processes: ToldProcesses
 ) -> AsyncIterator[Rooms]:
@@ -46,7 +47,7 @@ async def rooms(
         await memory.join(ROOM)
         yield memory
         return
-    place = tmp_path / "rooms.db"
+    place = place_for(request.param, tmp_path)
     local = LocalRooms(place, CountingIds(), clock, NoNudges(), processes, term=TERM)
     await local.join(ROOM)
     yield local

@@ -19,6 +19,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from tests.postgres_server import emptied
 
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.local import LocalRooms
@@ -60,11 +61,14 @@ class RoomMachine(RuleBasedStateMachine):
         clock = ManualClock()
         if self.in_memory:
             return [MemoryRooms(CountingIds(), clock)] * 2
-        place = Path(self.folder.name) / "rooms.db"
+        place = self.place()
         for process in (1, 2):
             ids = CountingIds(first=process * 1_000_000)
             self.opened.append(LocalRooms(place, ids, clock, NoNudges()))
         return list(self.opened)
+
+    def place(self) -> Path | str:
+        return Path(self.folder.name) / "rooms.db"
 
     def run(self, call: Coroutine[Any, Any, T]) -> T:
         return self.loop.run(call)
@@ -353,6 +357,11 @@ class ConnectionsInSqlite(ConnectionsMachine):
     in_memory = False
 
 
+class ConnectionsInPostgres(ConnectionsInSqlite):
+    def place(self) -> Path | str:
+        return emptied()
+
+
 class MessagesInMemory(MessagesMachine):
     in_memory = True
 
@@ -361,13 +370,20 @@ class MessagesInSqlite(MessagesMachine):
     in_memory = False
 
 
+class MessagesInPostgres(MessagesInSqlite):
+    def place(self) -> Path | str:
+        return emptied()
+
+
 @pytest.mark.rule("R1", "R2", "R11", "E2", "E3", "E5")
-@pytest.mark.parametrize("machine", [ConnectionsInMemory, ConnectionsInSqlite])
+@pytest.mark.parametrize(
+    "machine", [ConnectionsInMemory, ConnectionsInSqlite, ConnectionsInPostgres]
+)
 def test_whatever_the_order_only_the_newest_is_heard(machine: type[RoomMachine]) -> None:
     run_state_machine_as_test(machine, settings=OPTIONS)
 
 
 @pytest.mark.rule("R3", "R5", "R6", "M3", "M4", "M6")
-@pytest.mark.parametrize("machine", [MessagesInMemory, MessagesInSqlite])
+@pytest.mark.parametrize("machine", [MessagesInMemory, MessagesInSqlite, MessagesInPostgres])
 def test_whatever_the_order_each_message_is_seen_once(machine: type[RoomMachine]) -> None:
     run_state_machine_as_test(machine, settings=OPTIONS)

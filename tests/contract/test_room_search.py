@@ -48,3 +48,19 @@ class TestLocalRoomsWithTheStandardLibrarysSqlite(RoomSearchContract):
         rooms = LocalRooms(database, CountingIds(), clock, NoNudges())
         yield rooms
         await rooms.aclose()
+
+
+class TestRoomsInPostgres(RoomSearchContract):
+    @pytest.fixture
+    async def rooms(self, postgres: str, clock: ManualClock) -> AsyncIterator[Searchable]:
+        rooms = LocalRooms(postgres, CountingIds(), clock, NoNudges())
+        yield rooms
+        await rooms.aclose()
+
+    @pytest.fixture
+    async def elsewhere(
+        self, rooms: Searchable, postgres: str, clock: ManualClock
+    ) -> AsyncIterator[Searchable]:
+        rooms = LocalRooms(postgres, CountingIds(first=1000), clock, NoNudges())
+        yield rooms
+        await rooms.aclose()

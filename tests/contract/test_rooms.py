@@ -25,7 +25,7 @@ class TestMemoryRooms(RoomTransportContract):
 
 
 def local(
-    place: Path | Database, clock: ManualClock, *, process: int, nudges: Nudges
+    place: Path | str | Database, clock: ManualClock, *, process: int, nudges: Nudges
 ) -> LocalRooms:
     """Return local rooms as one process of many has them."""
     return LocalRooms(place, CountingIds(first=process * 1000), clock, nudges)
@@ -73,5 +73,21 @@ class TestLocalRoomsWithTheStandardLibrarysSqlite(RoomTransportContract):
     @pytest.fixture
     async def rooms(self, database: Database, clock: ManualClock) -> AsyncIterator[RoomTransport]:
         rooms = local(database, clock, process=1, nudges=NoNudges())
+        yield rooms
+        await rooms.aclose()
+
+
+class TestRoomsInPostgres(RoomTransportContract):
+    @pytest.fixture
+    async def rooms(self, postgres: str, clock: ManualClock) -> AsyncIterator[RoomTransport]:
+        rooms = local(postgres, clock, process=1, nudges=NoNudges())
+        yield rooms
+        await rooms.aclose()
+
+    @pytest.fixture
+    async def elsewhere(
+        self, rooms: RoomTransport, postgres: str, clock: ManualClock
+    ) -> AsyncIterator[RoomTransport]:
+        rooms = local(postgres, clock, process=2, nudges=NoNudges())
         yield rooms
         await rooms.aclose()

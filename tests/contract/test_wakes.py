@@ -1,7 +1,7 @@
-"""Wake rules, in memory and on this machine."""
+"""Wake rules, in memory, on this machine and in PostgreSQL."""
 
 import pytest
-from tests.contract.kept_rooms import InMemory, KeptRooms, OnThisMachine
+from tests.contract.kept_rooms import InMemory, InPostgres, KeptRooms, OnThisMachine
 
 from letagents.adapters.rooms.kept import doing
 from letagents.adapters.rooms.kept import wakes as kept_wakes
@@ -36,4 +36,8 @@ class TestWakesInMemory(InMemory, _Kept):
 
 
 class TestWakesOnThisMachine(OnThisMachine, _Kept):
+    pass
+
+
+class TestWakesInPostgres(InPostgres, _Kept):
     pass

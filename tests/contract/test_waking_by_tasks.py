@@ -1,9 +1,9 @@
-"""Wake rules and artifacts beside the real board, in memory and on this machine."""
+"""Wake rules and artifacts beside the real board, in memory, on this machine and in PostgreSQL."""
 
 import anyio
 import attrs
 import pytest
-from tests.contract.kept_rooms import InMemory, KeptRooms, OnThisMachine
+from tests.contract.kept_rooms import InMemory, InPostgres, KeptRooms, OnThisMachine
 
 from letagents.adapters.rooms.book import Book
 from letagents.adapters.rooms.kept import board_records
@@ -104,6 +104,10 @@ class TestBesideTheBoardInMemory(InMemory, _BesideTheBoard):
 
 
 class TestBesideTheBoardOnThisMachine(OnThisMachine, _BesideTheBoard):
+    pass
+
+
+class TestBesideTheBoardInPostgres(InPostgres, _BesideTheBoard):
     pass
 
 

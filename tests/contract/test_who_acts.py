@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.contract.kept_rooms import InMemory, KeptRooms, OnThisMachine
+from tests.contract.kept_rooms import InMemory, InPostgres, KeptRooms, OnThisMachine
 
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.kept.board import KeptBoard
@@ -120,6 +120,10 @@ class TestWhoActsInMemory(InMemory, WhoActs):
 
 
 class TestWhoActsOnThisMachine(OnThisMachine, WhoActs):
+    pass
+
+
+class TestWhoActsInPostgres(InPostgres, WhoActs):
     pass
 
 

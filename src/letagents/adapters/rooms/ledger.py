@@ -12,7 +12,8 @@ from letagents.adapters.rooms.book import Admins, Book
 from letagents.adapters.rooms.local_book import Books
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.rooms.writer import Outcome, Post
-from letagents.adapters.sql.database import Database, Unit
+from letagents.adapters.sql.database import Unit
+from letagents.adapters.sql.opening import AnyDatabase
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import Message, Page, Window
@@ -39,7 +40,7 @@ class Ledger:
     @classmethod
     def at(
         cls,
-        place: Database | Path | str,
+        place: AnyDatabase | Path | str,
         ids: Ids,
         clock: Clock,
         processes: Processes,

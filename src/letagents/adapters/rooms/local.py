@@ -35,7 +35,7 @@ from letagents.ports.processes import Processes
 
 if TYPE_CHECKING:
     from letagents.adapters.rooms.ledger import Ledger
-    from letagents.adapters.sql.database import Database
+    from letagents.adapters.sql.opening import AnyDatabase
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ class LocalRooms:
     half; asking again with the same key tells.
     """
 
-    _place: "Database | Path | str"
+    _place: "AnyDatabase | Path | str" = attrs.field(repr=False)
     _ids: Ids
     _clock: Clock
     _nudges: Nudges

@@ -308,7 +308,7 @@ class Books:
 
     def change(self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None) -> T:
         """Return what `work` returns once what it put down is committed."""
-        return self._store.write(lambda unit: work(self._open(unit, room_id, fence)))
+        return self._store.write(lambda unit: work(self._open(unit, room_id, fence)), room_id.value)
 
     def look(self, room_id: RoomId, work: Callable[[Book], T], viewer: Fence | None) -> T:
         """Return what `work` finds in one state of the database."""

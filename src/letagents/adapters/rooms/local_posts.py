@@ -115,7 +115,7 @@ def post_all(store: LocalStore, posts: Sequence[Post], clock: Clock) -> list[Out
         return [_outcome(unit, post, now) for post in posts]
 
     try:
-        return store.write(say_all)
+        return store.write(say_all, *(post.room_id.value for post in posts))
     except Exception as error:  # noqa: BLE001  # whatever it is, it is the answer to each caller
         if not begun or len(posts) == 1:
             return [error] * len(posts)

@@ -1,12 +1,13 @@
 """Searching local rooms: what the index lacks is added first, in transactions of its own."""
 
+from typing import Protocol
+
 from letagents.adapters.rooms import local_reading, local_rows, local_seats
 from letagents.adapters.rooms.local_store import LocalStore
-from letagents.adapters.sql import search_index
+from letagents.adapters.sql import postgres_search, search_index
 from letagents.adapters.sql.database import Row, Unit
 from letagents.adapters.sql.tables import moment
 from letagents.domain import search
-from letagents.domain.errors import NotAvailable
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.search import Found, Hit, Query
@@ -17,20 +18,21 @@ def lacks_up_to(store: LocalStore, room_id: RoomId, viewer: Fence | None) -> int
 
     Raises: as `search`.
     """
-    _check_kind(store)
+    index = _index(store)
 
     def look(unit: Unit) -> int:
         last = local_reading.last_number(unit, room_id)
         _admit(unit, room_id, viewer)
-        search_index.check_available(unit)
-        return last if search_index.indexed(unit, room_id) < last else 0
+        index.check_available(unit)
+        return last if index.indexed(unit, room_id) < last else 0
 
     return store.read(look)
 
 
 def add_more(store: LocalStore, room_id: RoomId) -> int:
     """Add some more messages; return the number up to which they are there now."""
-    return store.write(lambda unit: search_index.add_more(unit, room_id))
+    index = _index(store)
+    return store.write(lambda unit: index.add_more(unit, room_id), f"search of {room_id}")
 
 
 def find(store: LocalStore, room_id: RoomId, query: Query, viewer: Fence | None) -> Found:
@@ -40,22 +42,32 @@ def find(store: LocalStore, room_id: RoomId, query: Query, viewer: Fence | None)
         UnknownRoom, ConnectionLost, UnknownMessage, NotAvailable: as the port says.
     """
 
+    index = _index(store)
+
     def find(unit: Unit) -> Found:
         local_reading.last_number(unit, room_id)
         _admit(unit, room_id, viewer)
-        rows = search_index.find(unit, room_id, query, _root(unit, room_id, query.thread))
+        rows = index.find(unit, room_id, query, _root(unit, room_id, query.thread))
         hits = tuple(_hit(row, query) for row in rows[: query.limit])
         return Found(hits, more=len(rows) > query.limit)
 
     return store.read(find)
 
 
-def _check_kind(store: LocalStore) -> None:
-    if not store.is_sqlite:
-        raise NotAvailable(
-            "Rooms in this database cannot be searched yet.",
-            remedy="Call read_messages to read the newest messages.",
-        )
+def _index(store: LocalStore) -> "_Index":
+    return search_index if store.is_sqlite else postgres_search
+
+
+class _Index(Protocol):
+    """What finds words in one kind of database."""
+
+    def check_available(self, unit: Unit) -> None: ...
+
+    def indexed(self, unit: Unit, room_id: RoomId) -> int: ...
+
+    def add_more(self, unit: Unit, room_id: RoomId) -> int: ...
+
+    def find(self, unit: Unit, room_id: RoomId, query: Query, root: int | None) -> list[Row]: ...
 
 
 def _admit(unit: Unit, room_id: RoomId, viewer: Fence | None) -> None:

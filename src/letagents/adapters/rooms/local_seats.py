@@ -1,5 +1,6 @@
 """Rooms and the places in them: made, found, taken, ended, each in one transaction."""
 
+import functools
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -79,13 +80,15 @@ _COUNT_CHANGE = (
 def create(store: LocalStore, ids: Ids, clock: Clock) -> Room:
     """Make a room that is entered by a new invite code."""
 
-    def create(unit: Unit) -> Room:
-        room_id = RoomId(ids.invite_code())
-        while _found(unit, room_id) is not None:
-            room_id = RoomId(ids.invite_code())
-        return _make(unit, room_id, clock, code=str(room_id))
+    def create(unit: Unit, room_id: RoomId) -> Room | None:
+        is_there = _found(unit, room_id) is not None
+        return None if is_there else _make(unit, room_id, clock, code=str(room_id))
 
-    return store.write(create)
+    while True:
+        room_id = RoomId(ids.invite_code())
+        made = store.write(functools.partial(create, room_id=room_id), room_id.value)
+        if made is not None:
+            return made
 
 
 def join(store: LocalStore, room_id: RoomId, clock: Clock, *, create: bool) -> Room:
@@ -96,7 +99,9 @@ def join(store: LocalStore, room_id: RoomId, clock: Clock, *, create: bool) -> R
     if not create:
         raise rooms.missing(room_id)
     rooms.check_may_be_made(room_id)
-    return store.write(lambda unit: _found(unit, room_id) or _make(unit, room_id, clock))
+    return store.write(
+        lambda unit: _found(unit, room_id) or _make(unit, room_id, clock), room_id.value
+    )
 
 
 def known(store: LocalStore) -> tuple[Room, ...]:
@@ -137,7 +142,7 @@ def connect(
             return after.connection(arrival.token)
         return after.connection(arrival.token, resumed(unit, after.session))
 
-    return store.write(connect)
+    return store.write(connect, room_id.value)
 
 
 def disconnect(store: LocalStore, room_id: RoomId, fence: Fence, clock: Clock) -> Session:
@@ -149,7 +154,7 @@ def disconnect(store: LocalStore, room_id: RoomId, fence: Fence, clock: Clock) -
         _put(unit, before, after)
         return after.session
 
-    return store.write(disconnect)
+    return store.write(disconnect, room_id.value)
 
 
 def touch(
@@ -163,7 +168,7 @@ def touch(
         after = sessions.heard(before, now=clock.now(), tick=clock.tick(), process=process)
         _put(unit, before, after)
 
-    store.write(touch)
+    store.write(touch, room_id.value)
 
 
 class Entered(NamedTuple):

@@ -13,6 +13,8 @@ from letagents.adapters.sql import migrations
 from letagents.adapters.sql.database import CommitFailed, Database, Unit
 from letagents.adapters.sql.engine import is_sqlite, place_of
 from letagents.adapters.sql.migrations import NewerSchema
+from letagents.adapters.sql.opening import AnyDatabase, open_database
+from letagents.adapters.sql.postgres import PostgresDatabase, sqlstate
 from letagents.domain.errors import OutcomeUnknown, RoomsUnavailable
 
 T = TypeVar("T")
@@ -22,7 +24,7 @@ T = TypeVar("T")
 class LocalStore:
     """Does work in transactions on the database. Any thread may use it."""
 
-    _database: Database
+    _database: AnyDatabase
     _is_ours: bool
     rosters: Rosters = attrs.field(factory=Rosters)
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
@@ -33,16 +35,16 @@ class LocalStore:
         self._failures = (*self._database.failures, CommitFailed, NewerSchema)
 
     @classmethod
-    def at(cls, place: Database | Path | str) -> "LocalStore":
+    def at(cls, place: AnyDatabase | Path | str) -> "LocalStore":
         """Return the store at a path or URL, or in a database, which is then not closed.
 
         Raises:
             RoomsUnavailable: the URL is none, or the driver that it names is not installed.
         """
-        if isinstance(place, Database):
+        if isinstance(place, Database | PostgresDatabase):
             return cls(place, is_ours=False)
         try:
-            return cls(Database.at(place), is_ours=True)
+            return cls(open_database(place), is_ours=True)
         except (SQLAlchemyError, ImportError) as error:
             raise RoomsUnavailable(
                 f"The rooms cannot be opened: {_in_short(error)}.",
@@ -62,14 +64,17 @@ class LocalStore:
         """
         return self._done(self._database.read, work)
 
-    def write(self, work: Callable[[Unit], T]) -> T:
+    def write(self, work: Callable[[Unit], T], *held: str) -> T:
         """Return what `work` returns once what it did is committed; nothing is kept if it raises.
+
+        Nobody else who holds one of `held` writes meanwhile. It may be begun again, if the database
+        breaks it off for the sake of others.
 
         Raises:
             RoomsUnavailable: the database cannot be used, and nothing was changed.
             OutcomeUnknown: it broke while what was done was being written down.
         """
-        return self._done(self._database.write, work)
+        return self._done(lambda work: self._database.write(work, *held), work)
 
     def tidy(self) -> None:
         """Do after a write what is due and need not be waited for."""
@@ -90,8 +95,8 @@ class LocalStore:
                 self._prepare()
             return act(work)
         except self._failures as error:
-            if type(error).__name__ == "ProgrammingError":
-                raise  # our own mistake, not the place's
+            if _is_our_mistake(error):
+                raise
             raise _told(error, place_of(self._database.engine)) from error
 
     def _prepare(self) -> None:
@@ -99,6 +104,16 @@ class LocalStore:
             if not self._is_prepared:
                 migrations.prepare(self._database)
                 self._is_prepared = True
+
+
+_OF_THE_PLACE = frozenset({"3D000", "3F000", "42501", "42P01", "42P07"})
+"""What is wrong with the place, though drivers call it an error of the program: a database, schema,
+right or table is lacking, or there are tables of others."""
+
+
+def _is_our_mistake(error: Exception) -> bool:
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    return "ProgrammingError" in kinds and sqlstate(error) not in _OF_THE_PLACE
 
 
 def _told(error: Exception, place: str) -> RoomsUnavailable | OutcomeUnknown:

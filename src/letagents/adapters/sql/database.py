@@ -144,10 +144,11 @@ class Database:
         finally:
             self._give_back(connection)
 
-    def write(self, work: Callable[[Unit], T]) -> T:
+    def write(self, work: Callable[[Unit], T], *_held: str) -> T:
         """Return what `work` returns once what it did is committed.
 
-        Its transaction holds the write lock from its beginning. Nothing is kept if it raises.
+        Its transaction holds the write lock from its beginning, which is the lock of all that might
+        be named to be held. Nothing is kept if it raises.
 
         Raises:
             CommitFailed: whether it was kept is not known.

@@ -2,7 +2,9 @@
 
 SQLite is opened so that what was committed is on the disk (WAL, `synchronous=FULL`), and so that a
 transaction which writes takes the write lock when it begins: what it reads first is then still true
-when it writes, and no two of them can end in a deadlock.
+when it writes, and no two of them can end in a deadlock. PostgreSQL is opened in sessions that
+wait for the disk too, whatever the server's own setting; postgres.py says how they keep writers
+apart.
 """
 
 import threading
@@ -10,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Engine, create_engine, event
-from sqlalchemy.engine import URL
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
 
 from letagents.adapters import private
 from letagents.adapters.sql import sqlite_library
@@ -18,6 +21,10 @@ from letagents.adapters.sql.sqlite_library import SqliteLibrary
 
 PATIENCE_MS = 15_000
 """So long a transaction waits for its turn, before the database counts as unusable."""
+CONNECTIONS = 5
+"""So many connections to a server one process has for its rooms: one writes, the others read."""
+REACHED_WITHIN = 5
+"""So many seconds a server may take to answer to a new connection."""
 
 _TRIES = 200
 _PAUSE = 0.05
@@ -28,9 +35,14 @@ def open_engine(place: Path | str, *, library: SqliteLibrary | None = None) -> E
 
     Nothing is opened yet: that happens when the first connection is asked for.
     """
-    if isinstance(place, str) and "://" in place and not place.startswith("sqlite"):
-        return create_engine(place)
+    if is_url_of_server(place):
+        return _postgres_engine(str(place))
     return _sqlite_engine(place, library or sqlite_library.library())
+
+
+def is_url_of_server(place: Path | str) -> bool:
+    """Whether rooms are kept by a server there, and not in a file."""
+    return isinstance(place, str) and "://" in place and not place.startswith("sqlite")
 
 
 def is_sqlite(engine: Engine) -> bool:
@@ -46,10 +58,10 @@ def file_of(engine: Engine) -> Path | None:
 
 
 def place_of(engine: Engine) -> str:
-    """Return where the database is, in a form without a password."""
+    """Return where the database is, without a password: it may stand in two places of a URL."""
     if is_sqlite(engine):
         return str(engine.url.database)
-    return engine.url.render_as_string(hide_password=True)
+    return engine.url.set(query={}).render_as_string(hide_password=True)
 
 
 def _sqlite_engine(place: Path | str, library: SqliteLibrary) -> Engine:
@@ -72,6 +84,47 @@ def _sqlite_engine(place: Path | str, library: SqliteLibrary) -> Engine:
         _set_up(connection, library)
 
     return engine
+
+
+def _postgres_engine(place: str) -> Engine:
+    url = make_url(place)
+    if url.get_backend_name() not in ("postgresql", "postgres"):
+        raise ArgumentError(f"{url.get_backend_name()} is no database that rooms can be kept in")
+    engine = create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        pool_size=CONNECTIONS,
+        max_overflow=0,
+        pool_timeout=PATIENCE_MS / 1000,
+        use_native_hstore=False,
+        connect_args={"autocommit": True, **_REACHING},
+    )
+
+    @event.listens_for(engine, "connect")
+    def set_it_up(connection: Any, _record: object) -> None:
+        connection.execute(_SESSION)
+
+    return engine
+
+
+_REACHING = {
+    "connect_timeout": REACHED_WITHIN,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": PATIENCE_MS,
+    "client_encoding": "utf8",
+    "application_name": "letagents",
+}
+_SESSION = f"""SELECT
+set_config('synchronous_commit',
+    CASE current_setting('synchronous_commit')
+        WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
+set_config('statement_timeout', '{PATIENCE_MS}', false),
+set_config('lock_timeout', '{PATIENCE_MS - 1000}', false),
+set_config('idle_in_transaction_session_timeout', '{PATIENCE_MS}', false),
+set_config('jit', 'off', false)"""
+"""What each session sets for itself: an answer means that the disk has it, and nobody who was
+stopped in the middle keeps others waiting for ever."""
 
 
 def _set_up(connection: Any, library: SqliteLibrary) -> None:

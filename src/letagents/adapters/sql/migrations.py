@@ -2,6 +2,7 @@
 
 A form that is newer than we know is refused. Each step is one transaction with the number it leads
 to, so that many processes may do this at once and one that is killed leaves the form before.
+SQLite keeps the number in the head of the file, PostgreSQL in a table with one row.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,8 +10,9 @@ from collections.abc import Callable, Mapping
 from sqlalchemy import Column, Dialect, Table
 from sqlalchemy.schema import CreateColumn, CreateIndex, CreateTable
 
-from letagents.adapters.sql.database import Database, Unit
-from letagents.adapters.sql.engine import is_sqlite
+from letagents.adapters.sql import postgres_search
+from letagents.adapters.sql.database import Unit
+from letagents.adapters.sql.opening import AnyDatabase
 from letagents.adapters.sql.tables import (
     METADATA,
     ROOMS,
@@ -20,6 +22,10 @@ from letagents.adapters.sql.tables import (
 )
 
 VERSION = 2
+_FORM = "letagents_form"
+"""The table with the number, where no file has it in its head; and what is held to set it."""
+_IS_THERE = "SELECT count(*) FROM pg_class WHERE oid = to_regclass('letagents_form')"
+_GET = "SELECT max(number) FROM letagents_form"
 
 
 class NewerSchema(Exception):
@@ -29,44 +35,60 @@ class NewerSchema(Exception):
         super().__init__(f"its form is number {found}, and this program knows up to {VERSION}")
 
 
-def prepare(database: Database) -> None:
+def prepare(database: AnyDatabase) -> None:
     """Make the tables if they are not there, or bring those forward that are older.
 
     Raises:
         NewerSchema: the database is of a form that this program does not know.
     """
-    if not is_sqlite(database.engine):
-        prepare_for_postgresql()
-        METADATA.create_all(database.engine)
-        return
     dialect = database.engine.dialect
-    found = database.read(_version)
+    found = database.read(lambda unit: form(unit, dialect))
     while found < VERSION:
-        found = database.write(lambda unit: _forward(unit, dialect))
+        found = database.write(lambda unit: _forward(unit, dialect), _FORM)
     if found > VERSION:
         raise NewerSchema(found)
 
 
-def _version(unit: Unit) -> int:
-    unit.cursor.execute("PRAGMA user_version")
-    version: int = unit.cursor.fetchone()[0]
-    return version
+def form(unit: Unit, dialect: Dialect) -> int:
+    """Return the number of the form that the database has; 0 if none was made there yet."""
+    if dialect.name == "sqlite":
+        return _number(unit, "PRAGMA user_version")
+    return _number(unit, _GET) if _number(unit, _IS_THERE) else 0
+
+
+def _number(unit: Unit, question: str) -> int:
+    unit.cursor.execute(question)
+    return int(unit.cursor.fetchone()[0])
 
 
 def _forward(unit: Unit, dialect: Dialect) -> int:
     """Make one step, unless somebody did since; return the number of the form."""
-    found = _version(unit)
+    found = form(unit, dialect)
     if found >= VERSION:
         return found
     reached = found + 1 if found else VERSION
     (_STEPS[reached] if found else _make_all)(unit, dialect)
-    unit.cursor.execute(f"PRAGMA user_version = {reached}")
+    _set(unit, dialect, reached)
     return reached
 
 
+def _set(unit: Unit, dialect: Dialect, number: int) -> None:
+    if dialect.name == "sqlite":
+        unit.cursor.execute(f"PRAGMA user_version = {number}")
+    else:
+        unit.cursor.execute("DELETE FROM letagents_form")
+        unit.cursor.execute("INSERT INTO letagents_form VALUES (%s)", (number,))
+
+
 def _make_all(unit: Unit, dialect: Dialect) -> None:
+    is_sqlite = dialect.name == "sqlite"
+    if not is_sqlite:
+        prepare_for_postgresql()
     for table in METADATA.sorted_tables:
         _make(unit, dialect, table)
+    if not is_sqlite:
+        unit.cursor.execute("CREATE TABLE letagents_form (number integer NOT NULL)")
+        postgres_search.make_search(unit)
 
 
 def _to_2(unit: Unit, dialect: Dialect) -> None:

@@ -35,7 +35,8 @@ SPAN = 512
 """So many messages have their earliest and latest moment kept together."""
 
 _ROOM_SHIFT = 31
-_MARK = "\ue000"
+MARK = "\ue000"
+"""The sign with which words begin that are none of a text."""
 _ALWAYS = (-(1 << 62), 1 << 62)
 
 _TABLES = (
@@ -160,10 +161,9 @@ def add_more(unit: Unit, room_id: RoomId) -> int:
     """Put some more of the room's messages into the index; return the number of the last."""
     make_search(unit)
     room = _room(unit, room_id) or _added(unit, room_id)
-    rows = unit.rows(_NEW, room_id=room_id.value, number=room.indexed, limit=BATCH)
-    taken = list(_enough(rows))
+    taken = new(unit, room_id, room.indexed)
     for number, sender, said, _, root in taken:
-        words = f"{readable(said)} {_author_of(sender)} {_thread(root or number)}"
+        words = f"{readable(said)} {author_of(sender)} {thread(root or number)}"
         unit.change(_ADD, {"row": room.first + number, "words": words})
     for span, (earliest, latest) in _spans(taken).items():
         moments = {"earliest": earliest, "latest": latest}
@@ -185,6 +185,11 @@ def _added(unit: Unit, room_id: RoomId) -> _Room:
     return _Room(unit.cursor.lastrowid, 0)
 
 
+def new(unit: Unit, room_id: RoomId, reached: int) -> list[Row]:
+    """Return the messages after that number which are to be added in one transaction."""
+    return list(_enough(unit.rows(_NEW, room_id=room_id.value, number=reached, limit=BATCH)))
+
+
 def _enough(rows: Iterable[Row]) -> Iterator[Row]:
     """Give rows until their texts are enough for one transaction, and one at least."""
     size = 0
@@ -204,16 +209,28 @@ def _spans(rows: Iterable[Row]) -> Mapping[int, tuple[int, int]]:
 
 
 @functools.lru_cache(maxsize=1_000)
-def _author_of(sender: str) -> str:
-    return _author(author_key(sender))
+def author_of(sender: str) -> str:
+    """Return the word for whoever speaks under that label."""
+    return author(author_key(sender))
 
 
-def _author(key: str) -> str:
-    return f"{_MARK}a{hashlib.sha256(key.encode()).hexdigest()[:16]}"
+def author(key: str) -> str:
+    """Return the word for the author whose key that is."""
+    return f"{MARK}a{_digest(key)}"
 
 
-def _thread(root: int) -> str:
-    return f"{_MARK}t{root}"
+def room_of(room_id: RoomId) -> str:
+    """Return the word for a room, where an index holds several together."""
+    return f"{MARK}r{_digest(room_id.value)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def thread(root: int) -> str:
+    """Return the word for the thread of that root."""
+    return f"{MARK}t{root}"
 
 
 # --- asking it ------------------------------------------------------------------------------------
@@ -257,9 +274,9 @@ def _terms(query: Query, root: int | None) -> str:
     """Return the query in FTS5's language; between quotes nothing has a meaning there."""
     asked = [_quoted(term) for term in query.terms]
     if query.author is not None:
-        asked.append(f'"{_author(query.author)}"')
+        asked.append(f'"{author(query.author)}"')
     if root is not None:
-        asked.append(f'"{_thread(root)}"')
+        asked.append(f'"{thread(root)}"')
     return " AND ".join(asked)
 
 

@@ -1,0 +1,165 @@
+"""Transactions on PostgreSQL, given as work to be done in one.
+
+Whoever writes in a room holds that room from the beginning of the transaction, by an advisory lock
+on its name: what a rule reads is then still true when its effect is written, as on SQLite, and
+rooms that are not there yet can be held as well. Several rooms are held in one order by all, so
+that no two wait for each other. docs/decisions/0019 says why not otherwise.
+"""
+
+import functools
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import attrs
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import PoolProxiedConnection
+
+from letagents.adapters.sql.database import CommitFailed, Texts, Unit
+
+T = TypeVar("T")
+
+TRIES = 3
+"""So often a transaction is begun that the server breaks off for the sake of others."""
+
+_BROKEN_OFF = frozenset({"40001", "40P01"})
+"""A transaction that could not be put in a row with others, or was in a deadlock with them."""
+_NOT_COMMITTED = frozenset({"23", "40"})
+"""Classes of errors that say of a commit that it undid the transaction."""
+_TO_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_TO_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+
+
+def sqlstate(error: BaseException) -> str:
+    """Return the code by which the server names the error; nothing where it said none."""
+    return getattr(getattr(error, "orig", None) or error, "sqlstate", None) or ""
+
+
+@attrs.define(eq=False)
+class PostgresDatabase:
+    """A database on a PostgreSQL server. Any thread may use it."""
+
+    engine: Engine
+    _texts: Texts = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._texts = Texts(self.engine.dialect)
+
+    def read(self, work: Callable[[Unit], T]) -> T:
+        """Return what `work` finds, in a transaction that sees one state throughout."""
+        with self._begun(_TO_READ) as unit:
+            return work(unit)
+
+    def write(self, work: Callable[[Unit], T], *held: str) -> T:
+        """Return what `work` returns once what it did is committed.
+
+        Its transaction holds what is named in `held` from its beginning. Nothing is kept if it
+        raises. It may be begun more than once, and is committed once at most.
+
+        Raises:
+            CommitFailed: whether it was kept is not known.
+        """
+        begin = "".join([_TO_WRITE, *map(_holding, _in_order(held))])
+        for _ in range(TRIES - 1):
+            try:
+                return self._written(begin, work)
+            except self.failures as error:
+                if sqlstate(error) not in _BROKEN_OFF:
+                    raise
+        return self._written(begin, work)
+
+    def tidy(self) -> None:
+        """Do nothing: the server looks after itself."""
+
+    def beat(self) -> None:
+        """Say that there is no number which each commit makes another."""
+
+    def close(self) -> None:
+        """Close all connections, each when it is idle."""
+        self.engine.dispose()
+
+    @property
+    def failures(self) -> tuple[type[Exception], ...]:
+        """The errors by which the database shows that it cannot be used."""
+        return (self.engine.dialect.loaded_dbapi.Error, SQLAlchemyError, OSError)
+
+    def _written(self, begin: str, work: Callable[[Unit], T]) -> T:
+        with self._begun(begin) as unit:
+            done = work(unit)
+            _commit(unit.cursor, self.failures)
+            return done
+
+    @contextmanager
+    def _begun(self, begin: str) -> Iterator[Unit]:
+        """Begin a transaction; undo at the end what was not committed."""
+        connection, cursor = self._first_said(begin)
+        try:
+            yield Unit(cursor, self._texts)
+        finally:
+            self._give_back(connection, cursor)
+
+    def _first_said(self, begin: str) -> tuple[PoolProxiedConnection, Any]:
+        """Say `begin` on a connection; on a new one, if that of before was lost meanwhile."""
+        connection = self.engine.raw_connection()
+        try:
+            return connection, _said(connection, begin)
+        except self.failures:
+            is_lost = _is_lost(connection)
+            self._give_back(connection, None)
+            if not is_lost:
+                raise
+        self.engine.dispose()
+        connection = self.engine.raw_connection()
+        try:
+            return connection, _said(connection, begin)
+        except BaseException:
+            self._give_back(connection, None)
+            raise
+
+    def _give_back(self, connection: PoolProxiedConnection, cursor: Any) -> None:
+        try:
+            if cursor is not None:
+                cursor.close()
+            connection.rollback()
+        except self.failures:
+            connection.invalidate()
+        else:
+            connection.close()
+
+
+def _said(connection: PoolProxiedConnection, begin: str) -> Any:
+    cursor = connection.driver_connection.cursor()  # type: ignore[union-attr]  # it is open
+    cursor.execute(begin)
+    return cursor
+
+
+def _is_lost(connection: PoolProxiedConnection) -> bool:
+    driver = connection.driver_connection
+    return driver is None or bool(driver.broken)
+
+
+def _commit(cursor: Any, failures: tuple[type[Exception], ...]) -> None:
+    try:
+        cursor.execute("COMMIT")
+    except failures as error:
+        if sqlstate(error)[:2] in _NOT_COMMITTED:
+            raise
+        raise CommitFailed(str(error)) from error
+    if cursor.statusmessage != "COMMIT":
+        raise SQLAlchemyError("the server had given the transaction up")
+
+
+def _holding(key: int) -> str:
+    return f";SELECT pg_advisory_xact_lock({key})"
+
+
+def _in_order(held: Sequence[str]) -> list[int]:
+    """Return the keys of what is to be held, in the order in which everybody takes them."""
+    return sorted({_key(name) for name in held})
+
+
+@functools.lru_cache(maxsize=10_000)
+def _key(name: str) -> int:
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
