@@ -7,7 +7,8 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 from tests.contract.test_lease_machine import InSqlite, LeaseMachine
-from tests.integration.board_processes import OPERATIONS, faults, record
+from tests.integration.board_histories import KILLS, OPERATIONS, record
+from tests.integration.board_model import faults
 
 pytestmark = pytest.mark.long
 
@@ -19,7 +20,8 @@ def test_a_recorded_history_is_one_that_can_be(tmp_path: Path, seed: int) -> Non
     history = record(tmp_path / "rooms.db", seed)
 
     assert faults(history) == []
-    assert len(history.answered) >= OPERATIONS
+    assert len(history.effective) >= OPERATIONS
+    assert len(history.killed) >= KILLS
 
 
 @pytest.mark.rule("L4", "L6", "L8")
