@@ -1,8 +1,6 @@
 """What a person can set: in the environment and, below it, in `<home>/config.toml`; checked."""
 
-import difflib
 import os
-import tomllib
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -12,7 +10,7 @@ import attrs
 
 from letagents.domain.absences import GRACE, LONGEST_GRACE, SHORTEST_GRACE
 from letagents.domain.errors import SettingsInvalid
-from letagents.domain.identity import Hints
+from letagents.domain.hints import Hints
 from letagents.domain.surfaces import Caller, Profile, Toolset
 
 T = TypeVar("T")
@@ -151,16 +149,20 @@ def set_in_file(home: Path) -> Mapping[str, str]:
         SettingsInvalid: it cannot be read, or sets what is no setting.
     """
     path = home / "config.toml"
+    if not os.path.lexists(path):
+        return {}
+    import tomllib  # nearly nobody has that file
+
     try:
         content = tomllib.loads(path.read_text("utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
     except (OSError, ValueError) as error:
         raise SettingsInvalid(
             f"{path} cannot be read: {error}.", remedy="Correct or remove that file."
         ) from error
     for key, value in content.items():
         if key not in _FILE_KEYS:
+            import difflib
+
             near = difflib.get_close_matches(key, _FILE_KEYS, 1)
             hint = f"; did you mean {near[0]}?" if near else "."
             raise SettingsInvalid(

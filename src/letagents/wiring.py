@@ -103,8 +103,7 @@ def _state(settings: "Settings", opened: AsyncExitStack) -> "JsonFileState | Sql
 def _rooms(
     settings: "Settings", clock: "Clock", ids: "Ids", opened: AsyncExitStack
 ) -> "RoomTransport":
-    if (refused := _no_hosted_rooms(settings)) is not None:
-        raise refused
+    check(settings)
     from letagents.adapters.nudges.datagram import DatagramNudges
     from letagents.adapters.processes.locks import ProcessLocks
     from letagents.adapters.rooms.local import LocalRooms
@@ -189,6 +188,16 @@ def _quiet_by_default() -> None:
             wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
             logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         )
+
+
+def check(settings: "Settings") -> None:
+    """Do nothing where `settings` can be opened.
+
+    Raises:
+        NotAvailable: they ask for rooms on a server.
+    """
+    if (refused := _no_hosted_rooms(settings)) is not None:
+        raise refused
 
 
 def _no_hosted_rooms(settings: "Settings") -> "NotAvailable | None":

@@ -49,6 +49,7 @@ from mcp_types import Tool as ListedTool
 
 from letagents.domain.errors import NotAvailable
 from letagents.domain.surfaces import Caller
+from letagents.entrypoints.mcp.opening import Opening
 from letagents.entrypoints.mcp.resources import serve_resources
 from letagents.entrypoints.mcp.server import build_server
 from letagents.entrypoints.mcp.surface import readiness, tools_of
@@ -458,8 +459,8 @@ def resource(uri: str) -> Plain | None:
 
 def fixtures() -> Server[Any]:
     """Return our server with the suite's fixtures beside what it has."""
-    server = build_server(OURS, cast(Visit, None), version="1")
-    serve_resources(server, readiness(Caller()), None)
+    server = build_server(OURS, cast("Opening[Visit]", Opening.of(None)), version="1")
+    serve_resources(server, readiness(Caller()), Opening.of(None))
     add_tools(server)
     add_resources(server)
     server.add_request_handler("prompts/list", PaginatedRequestParams, list_prompts)
@@ -553,8 +554,8 @@ async def plain() -> AsyncIterator[Server[Any]]:
         anyio.create_task_group() as tasks,
     ):
         visit = Visit(client, watches=Watches(client.messages, tasks))
-        server = build_server(tools_of(settings.caller), visit, version="1")
-        serve_resources(server, readiness(settings.caller), visit)
+        server = build_server(tools_of(settings.caller), Opening.of(visit), version="1")
+        serve_resources(server, readiness(settings.caller), Opening.of(visit))
         yield server
         tasks.cancel_scope.cancel()
 

@@ -16,7 +16,7 @@ from letagents.application.client import Client
 from letagents.application.registration import Registered, Wish
 from letagents.domain.errors import ConnectionLost, LetAgentsError
 from letagents.domain.fencing import Fence
-from letagents.domain.identity import Hints
+from letagents.domain.hints import Hints
 from letagents.domain.ids import MessageId, RegistrationKey, RoomId, WorkerId
 from letagents.domain.local_state import LocalState
 from letagents.domain.messages import After, Draft, Message, Page, Window

@@ -41,7 +41,7 @@ from letagents.domain.errors import (
     UnknownRoom,
     UnknownWorker,
 )
-from letagents.domain.identity import Hints
+from letagents.domain.hints import Hints
 from letagents.domain.ids import RegistrationKey, RoomId, SessionId, WorkerId
 from letagents.domain.local_state import LocalState, Pending
 from letagents.domain.messages import After, Latest

@@ -14,7 +14,7 @@ from letagents.domain.errors import ConnectionReplaced, SessionEnded, UnknownMes
 from letagents.domain.ids import MessageId, RegistrationKey, RoomId
 from letagents.domain.messages import Page
 from letagents.domain.sessions import Connection
-from letagents.entrypoints.mcp.tools.listening import signs_of_life
+from letagents.entrypoints.mcp.tools.listening_calls import signs_of_life
 
 OTHER_KEY, THIRD_KEY = RegistrationKey("another chat's"), RegistrationKey("a third chat's")
 

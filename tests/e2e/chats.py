@@ -25,6 +25,7 @@ from tests.e2e.shell import COMMAND, PATIENCE, environment
 from letagents.application.client import LetAgents
 from letagents.domain.bounds import RESULT_LIMIT
 from letagents.domain.surfaces import Caller
+from letagents.entrypoints.mcp.opening import Opening
 from letagents.entrypoints.mcp.resources import serve_resources
 from letagents.entrypoints.mcp.server import build_server
 from letagents.entrypoints.mcp.surface import readiness
@@ -95,8 +96,9 @@ async def chatting(
 
     async with letagents.client() as client, anyio.create_task_group() as tasks:
         visit = Visit(client, watches=Watches(client.messages, tasks))
-        server = build_server(TOOLS, visit, version="1", told=Visit.is_served_by)
-        serve_resources(server, readiness(Caller()), visit)
+        before = Visit.before_a_call
+        server = build_server(TOOLS, Opening.of(visit), version="1", before=before)
+        serve_resources(server, readiness(Caller()), Opening.of(visit))
         mode = "legacy" if era == ERAS[0] else "auto"
         async with Client(server, mode=mode, client_info=who, message_handler=noted) as ours:
             assert ours.protocol_version == era

@@ -30,3 +30,20 @@ def test_once_a_sound_sqlite_is_found_no_other_is_loaded() -> None:
         pytest.skip("there is but one SQLite here")
 
     assert "sqlite3" not in sound
+
+
+def test_the_tools_are_listed_before_anything_is_loaded_that_acts() -> None:
+    """The rooms, and all that is done in them, are loaded once the client knows its tools."""
+    code = (
+        "from letagents.entrypoints.cli import serving\n"
+        "from letagents.entrypoints.mcp import extras, opening, process, server, stdio, surface\n"
+        "from letagents.settings import Settings\n"
+        "settings = serving.load()\n"
+        "serving._service(settings, serving.modes.mode(settings.caller))\n"
+    )
+
+    modules = loaded(code)
+
+    assert "letagents.entrypoints.mcp.tools.catalogue" in modules
+    idle = {"letagents.application", "letagents.adapters", "letagents.domain.messages"}
+    assert not modules & {*idle, "letagents.domain.ids", "structlog", "sqlalchemy", "tomllib"}

@@ -8,6 +8,7 @@ from mcp import Client
 from tests.e2e.chats import ERAS, text_of
 
 from letagents.domain.bounds import RESULT_LIMIT
+from letagents.entrypoints.mcp.opening import Opening
 from letagents.entrypoints.mcp.server import build_server
 from letagents.entrypoints.mcp.tool import Progress, Tool
 from letagents.wire.bounds import size, utf8_size
@@ -34,7 +35,9 @@ def saying(result: dict[str, object]) -> Tool[None]:
     "text", ["x" * 50_000, "🙂" * 10_001, '"' * 20_001], ids=["ascii", "wide", "escaped"]
 )
 async def test_a_result_too_large_is_cut_and_says_so(text: str, era: str) -> None:
-    server = build_server([saying({"record": {"id": "fact_1", "body": text}})], None, version="1")
+    server = build_server(
+        [saying({"record": {"id": "fact_1", "body": text}})], Opening.of(None), version="1"
+    )
     async with Client(server, mode="legacy" if era == ERAS[0] else "auto") as client:
         result = await client.call_tool("say", {})
     record = (result.structured_content or {})["record"]
@@ -50,7 +53,9 @@ async def test_a_result_too_large_is_cut_and_says_so(text: str, era: str) -> Non
 async def test_a_result_that_just_fits_is_left_alone() -> None:
     whole: dict[str, object] = {"body": ""}
     whole["body"] = "x" * (RESULT_LIMIT - size(whole))
-    async with Client(build_server([saying(whole)], None, version="1"), mode="legacy") as client:
+    async with Client(
+        build_server([saying(whole)], Opening.of(None), version="1"), mode="legacy"
+    ) as client:
         result = await client.call_tool("say", {})
 
     assert size(whole) == RESULT_LIMIT

@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import anyio
+import anyio.lowlevel
 import attrs
 import pytest
 from mcp import Client as McpClient
@@ -21,7 +23,9 @@ from letagents.domain.ids import RoomId
 from letagents.domain.local_state import LocalState, RoomSession
 from letagents.domain.rooms import Room
 from letagents.entrypoints.mcp import auto_join
+from letagents.entrypoints.mcp import opening as opening_module
 from letagents.entrypoints.mcp.auto_join import AutoJoin
+from letagents.entrypoints.mcp.opening import opening
 from letagents.entrypoints.mcp.server import build_server
 from letagents.entrypoints.mcp.tools.catalogue import TOOLS
 from letagents.entrypoints.mcp.visit import Visit
@@ -184,26 +188,34 @@ async def test_a_saved_room_that_no_room_can_be_is_told_and_not_entered(
 # --- in front of a model's client ---------------------------------------------------------------
 
 
+@asynccontextmanager
+async def joining(client: Client) -> AsyncIterator[Visit]:
+    """Open a session that enters the room of its folder."""
+    async with anyio.create_task_group() as tasks:
+        visit = Visit(client, auto_join=AutoJoin(client.repository))
+        assert visit.auto_join is not None
+        tasks.start_soon(visit.auto_join.run)
+        yield visit
+
+
 async def test_the_list_of_tools_waits_for_nothing_and_a_call_not_for_ever(
     parts: Parts, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(auto_join, "PATIENCE", 0.05)
     parts.checkouts.gate = gate = Gate()
-    visit = Visit(client)
-    server = build_server(TOOLS, visit, version="1")
-    joining = AutoJoin(client.repository)
-    joining.watch(server)
 
-    async with McpClient(server) as model:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(joining.run)
+    async with opening(lambda: joining(client)) as opened:
+        server = build_server(TOOLS, opened, version="1", before=Visit.before_a_call)
+        async with McpClient(server) as model:
             await anyio.wait_all_tasks_blocked()
             assert not gate.reached.is_set()
             await model.list_tools()
             await gate.reached.wait()
             first = await model.call_tool("get_current_room", {})
             gate.opened.set()
-        second = await model.call_tool("get_current_room", {})
+            while client.places.current is None:
+                await anyio.lowlevel.checkpoint()
+            second = await model.call_tool("get_current_room", {})
 
     assert (first.structured_content or {})["connected"] is False
     assert (second.structured_content or {})["room_id"] == str(REPOSITORY)
@@ -213,12 +225,12 @@ async def test_a_fault_of_ours_costs_the_room_and_nothing_else(
     parts: Parts, client: Client
 ) -> None:
     parts.checkouts.failing = RuntimeError("s3cret")
-    joining = AutoJoin(client.repository)
+    joins = AutoJoin(client.repository)
 
     with capture_logs() as lines:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(joining.run)
-            await joining.over()
+            tasks.start_soon(joins.run)
+            await joins.over()
 
     assert [(line["event"], line["reason"]) for line in lines] == [
         ("room.not_joined", "RuntimeError")
@@ -226,10 +238,13 @@ async def test_a_fault_of_ours_costs_the_room_and_nothing_else(
 
 
 async def test_it_begins_by_itself_where_a_client_asks_for_nothing(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+    parts: Parts, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(auto_join, "BEGIN", 0.01)
+    monkeypatch.setattr(opening_module, "BEGIN", 0.01)
 
-    await AutoJoin(client.repository).run()
+    parts.checkouts.gate = gate = Gate()
+    async with opening(lambda: joining(client)):
+        await gate.reached.wait()
+        gate.opened.set()
 
     assert client.places.current_id == REPOSITORY

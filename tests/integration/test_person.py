@@ -10,7 +10,7 @@ import pytest
 from letagents import MemoryRooms, MemoryState, Settings, open_letagents
 from letagents.application.person import Person
 from letagents.domain.errors import Malformed, UnknownRoom
-from letagents.domain.identity import Hints
+from letagents.domain.hints import Hints
 from letagents.domain.ids import ClientKey, MessageId
 from letagents.testing.determinism import CountingIds, ManualClock
 

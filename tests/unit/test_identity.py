@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from letagents.domain import codenames, identity, names
-from letagents.domain.identity import Hints, Owner
+from letagents.domain.hints import Hints
+from letagents.domain.identity import Owner
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.sessions import Session, SessionKind
 from letagents.testing.determinism import ManualClock

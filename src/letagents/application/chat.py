@@ -6,7 +6,8 @@ import attrs
 
 from letagents.domain import identity
 from letagents.domain.errors import AccountUnverified
-from letagents.domain.identity import Hints, Identity, Owner
+from letagents.domain.hints import Hints
+from letagents.domain.identity import Identity, Owner
 from letagents.domain.local_state import account, is_unverified
 from letagents.ports.clock import Clock
 from letagents.ports.state import StateStore

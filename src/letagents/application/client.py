@@ -21,7 +21,7 @@ from letagents.application.plain import PlainSessions
 from letagents.application.registration import Registration
 from letagents.application.repository import Repository
 from letagents.application.searching import Searching
-from letagents.domain.identity import Hints
+from letagents.domain.hints import Hints
 from letagents.ports.clock import Clock
 from letagents.ports.forges import Forges
 from letagents.ports.ids import Ids

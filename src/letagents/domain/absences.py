@@ -10,11 +10,14 @@ D33  It tells that somebody is back if it told that they were gone.
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import attrs
 
-from letagents.domain.sessions import Session
 from letagents.domain.ticks import Tick, elapsed
+
+if TYPE_CHECKING:  # the settings know a grace, and are read before anything else is loaded
+    from letagents.domain.sessions import Session
 
 GRACE = timedelta(minutes=30)
 """(Source: hosted-api 5.9.)"""
@@ -38,7 +41,7 @@ class Found:
     again_in: timedelta | None = None
 
 
-def look(session: Session, *, alive: bool | None, tick: Tick, grace: timedelta) -> Found:
+def look(session: "Session", *, alive: bool | None, tick: Tick, grace: timedelta) -> Found:
     """Decide about a worker with work in hand; `alive` is of its process."""
     if session.ended_at is not None or session.seen is None:
         return Found()

@@ -11,6 +11,7 @@ import re
 import attrs
 
 from letagents.domain import codenames, names
+from letagents.domain.hints import Hints
 from letagents.domain.sessions import Session
 
 LABEL_LIMIT = 64
@@ -24,18 +25,6 @@ def one_line(text: str | None) -> str:
     """Return what of `text` can be a part of a label; empty if nothing can (O4)."""
     plain = names.collapse(names.visible(_NOT_IN_LABELS.sub(" ", text or "")))
     return names.trim(plain[:LABEL_LIMIT])
-
-
-@attrs.frozen
-class Hints:
-    """What the environment says about the chat that a process serves."""
-
-    name: str | None = None
-    display_name: str | None = None
-    ide: str | None = None
-    owner_label: str | None = None
-    storage_key: str | None = None
-    in_codex: bool = False
 
 
 @attrs.frozen

@@ -72,9 +72,8 @@ def _at_a_server(caller: Caller) -> Mode | Invalid:
     return Mode.WORKER if caller.has_bearer else Mode.SUPERVISED
 
 
-_ADDRESS = re.compile(
-    r"(?P<scheme>https?)://(?P<host>\[[0-9a-fA-F:.]+\]|[^\s/?#@:\[\]]+)(?::\d{1,5})?(?:[/?#]\S*)?",
-    re.IGNORECASE,
+_ADDRESS = (
+    r"(?P<scheme>https?)://(?P<host>\[[0-9a-fA-F:.]+\]|[^\s/?#@:\[\]]+)(?::\d{1,5})?(?:[/?#]\S*)?"
 )
 _HERE = {"localhost", "127.0.0.1", "[::1]"}
 
@@ -83,7 +82,7 @@ def _wrong_address(url: str | None) -> Invalid | None:
     remedy = f"Set {_API} to the server's address, such as https://rooms.example."
     if not url:
         return Invalid(f"{_API} is not set, and this mode needs a server.", remedy)
-    address = _ADDRESS.fullmatch(url)
+    address = re.fullmatch(_ADDRESS, url, re.IGNORECASE)
     if address is None:
         return Invalid(f"{_API} is not an http or https address that can be used here.", remedy)
     if address["scheme"].lower() == "http" and address["host"].lower() not in _HERE:

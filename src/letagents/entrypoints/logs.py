@@ -4,12 +4,21 @@ import logging
 import sys
 from typing import Any
 
-import structlog
+
+def configure_others(level: str) -> None:
+    """Send the logs of libraries where ours belong; this loads none of them."""
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=max(_threshold(level), logging.WARNING),
+        format="%(name)s: %(message)s",
+    )
 
 
 def configure(form: str | None, level: str) -> None:
     """Send the logs of this process where they belong; `form` None follows the terminal."""
-    threshold = logging.getLevelNamesMapping()[level.upper()]
+    import structlog
+
+    configure_others(level)
     human = form == "text" or (form is None and sys.stderr.isatty())
     structlog.configure(
         processors=[
@@ -18,16 +27,19 @@ def configure(form: str | None, level: str) -> None:
             structlog.processors.format_exc_info,
             *_rendered(human),
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(threshold),
+        wrapper_class=structlog.make_filtering_bound_logger(_threshold(level)),
         logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
         cache_logger_on_first_use=True,
     )
-    logging.basicConfig(
-        stream=sys.stderr, level=max(threshold, logging.WARNING), format="%(name)s: %(message)s"
-    )
+
+
+def _threshold(level: str) -> int:
+    return logging.getLevelNamesMapping()[level.upper()]
 
 
 def _rendered(human: bool) -> list[Any]:
+    import structlog
+
     if not human:
         return [structlog.processors.JSONRenderer(serializer=_as_bytes)]
     renderer = structlog.dev.ConsoleRenderer(

@@ -11,7 +11,6 @@ from letagents.domain import modes
 from letagents.domain.errors import SettingsInvalid
 from letagents.domain.modes import Invalid, Mode
 from letagents.entrypoints import logs
-from letagents.entrypoints.cli import printing
 from letagents.entrypoints.mcp.process import Service, serve
 from letagents.settings import Settings, load
 
@@ -31,6 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _say_contract(api_url: str | None) -> int:
+    from letagents.entrypoints.cli import printing
     from letagents.entrypoints.mcp.surface import contract
 
     printing.say_json(contract(api_url))
@@ -41,7 +41,7 @@ def _service(settings: Settings, mode: Mode) -> "Service[Any]":
     from letagents.entrypoints.mcp.extras import extras
     from letagents.entrypoints.mcp.surface import tools_of
 
-    logs.configure(settings.log, settings.log_level)
+    logs.configure_others(settings.log_level)
     tools = tools_of(settings.caller, mode)
     number = version("letagents")
     if mode is Mode.SUPERVISED:
@@ -49,12 +49,14 @@ def _service(settings: Settings, mode: Mode) -> "Service[Any]":
             tools=tools, open_session=_nobody, version=number, extend=extras(settings.caller)
         )
     from letagents.entrypoints.mcp.visit import Visit
+    from letagents.wiring import check
 
+    check(settings)
     return Service(
         tools=tools,
         open_session=lambda: _visit(settings, auto_join=settings.auto_join and mode is Mode.OWNER),
         version=number,
-        told=Visit.is_served_by,
+        before=Visit.before_a_call,
         extend=extras(settings.caller),
     )
 
@@ -74,6 +76,7 @@ async def _visit(settings: Settings, *, auto_join: bool) -> "AsyncIterator[Visit
     from letagents.entrypoints.mcp.watches import Watches
     from letagents.wiring import open_letagents
 
+    logs.configure(settings.log, settings.log_level)
     async with (
         open_letagents(settings) as letagents,
         letagents.client(settings.hints) as client,

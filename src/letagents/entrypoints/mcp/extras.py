@@ -6,17 +6,16 @@ from typing import Any
 from mcp.server import Server
 
 from letagents.domain.surfaces import Caller
+from letagents.entrypoints.mcp.opening import Opening
 from letagents.entrypoints.mcp.resources import serve_resources
 from letagents.entrypoints.mcp.surface import readiness
 from letagents.entrypoints.mcp.visit import Visit
 
 
-def extras(caller: Caller) -> Callable[[Server[Any], Visit | None], None]:
-    """Return what adds resources, and the watch of a chat that enters its room by itself."""
+def extras(caller: Caller) -> Callable[[Server[Any], Opening[Visit | None]], None]:
+    """Return what adds resources."""
 
-    def extend(server: Server[Any], visit: Visit | None) -> None:
-        serve_resources(server, readiness(caller), visit)
-        if visit is not None and visit.auto_join is not None:
-            visit.auto_join.watch(server)
+    def extend(server: Server[Any], opening: Opening[Visit | None]) -> None:
+        serve_resources(server, readiness(caller), opening)
 
     return extend

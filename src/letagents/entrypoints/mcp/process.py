@@ -7,7 +7,7 @@ arguments, and refuse them, at once.
 import asyncio
 import gc
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -19,10 +19,12 @@ from letagents.entrypoints.mcp.tool import Tool
 if TYPE_CHECKING:
     from mcp.server import Server
 
+    from letagents.entrypoints.mcp.opening import Opening
+
 S = TypeVar("S")
 
 
-def _nothing_more(_server: "Server[Any]", _session: object) -> None:
+def _nothing_more(_server: "Server[Any]", _opening: object) -> None:
     """Add neither prompts nor resources."""
 
 
@@ -30,9 +32,9 @@ def _nothing_more(_server: "Server[Any]", _session: object) -> None:
 class Service(Generic[S]):
     """What is served: tools that act on one session, which is opened once and closed at the end.
 
-    Opening the session has to be quick: the client waits for it. `extend` may add handlers, such
-    as those of prompts and resources, to the finished server. `told` hears before each call what
-    the client's program is called.
+    It is opened once the client has been told of the tools, or for its first call. `extend` may add
+    handlers, such as those of resources, to the finished server. `before` hears before each call
+    what the client's program is called.
     """
 
     tools: Sequence[Tool[S]]
@@ -40,8 +42,8 @@ class Service(Generic[S]):
     version: str
     name: str = "letagents"
     instructions: str | None = None
-    told: Callable[[S, str | None], None] | None = None
-    extend: "Callable[[Server[Any], S], None]" = _nothing_more
+    before: Callable[[S, str | None], Awaitable[None]] | None = None
+    extend: "Callable[[Server[Any], Opening[S]], None]" = _nothing_more
 
 
 def serve(service: Callable[[], Service[Any]]) -> int:
@@ -90,20 +92,21 @@ async def run_stdio(service: Service[S], lifetime: Lifetime) -> None:
     """Serve on standard input and output until `lifetime` ends; cancel what then still runs."""
     import anyio
 
+    from letagents.entrypoints.mcp.opening import opening
     from letagents.entrypoints.mcp.server import build_server, options_of
     from letagents.entrypoints.mcp.stdio import stdio
 
     lifetime.begin()
-    async with stdio(lifetime.end) as (incoming, outgoing), service.open_session() as session:
+    async with stdio(lifetime.end) as (incoming, outgoing), opening(service.open_session) as opened:
         server = build_server(
             service.tools,
-            session,
+            opened,
             name=service.name,
             version=service.version,
             instructions=service.instructions,
-            told=service.told,
+            before=service.before,
         )
-        service.extend(server, session)
+        service.extend(server, opened)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(server.run, incoming, outgoing, options_of(server))
             await lifetime.wait()

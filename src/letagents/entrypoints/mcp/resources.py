@@ -8,7 +8,7 @@
 import re
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import attrs
@@ -33,13 +33,13 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from letagents.domain import rooms
 from letagents.domain.errors import LetAgentsError, NotAvailable, UnknownRoom
-from letagents.domain.ids import RoomId, quoted
-from letagents.domain.messages import Latest
+from letagents.entrypoints.mcp.opening import Opening
 from letagents.entrypoints.mcp.visit import Visit
-from letagents.entrypoints.mcp.watches import Watches
-from letagents.wire import readable
+
+if TYPE_CHECKING:  # rooms are loaded when one is read
+    from letagents.domain.ids import RoomId
+    from letagents.entrypoints.mcp.watches import Watches
 
 READINESS = "letagents://runtime/readiness"
 MESSAGES = "letagents://rooms/{room_id}/messages"
@@ -52,10 +52,10 @@ Context = ServerRequestContext[Any]
 
 
 def serve_resources(
-    server: Server[Any], readiness: Mapping[str, object], visit: Visit | None
+    server: Server[Any], readiness: Mapping[str, object], opening: Opening[Visit | None]
 ) -> None:
-    """Add the handlers of resources to `server`; without a `visit` there are no rooms."""
-    served = _Resources(readiness, visit)
+    """Add the handlers of resources to `server`; without a visit there are no rooms."""
+    served = _Resources(readiness, opening)
     add = server.add_request_handler
     add("resources/list", PaginatedRequestParams, served.listed)
     add("resources/templates/list", PaginatedRequestParams, served.templates)
@@ -68,7 +68,7 @@ def serve_resources(
 @attrs.define(eq=False)
 class _Resources:
     readiness: Mapping[str, object]
-    visit: Visit | None
+    opening: Opening[Visit | None]
     _subscribed: dict[str, Callable[[], None]] = attrs.field(factory=dict)
 
     async def listed(self, _context: Context, _params: object) -> ListResourcesResult:
@@ -99,9 +99,13 @@ class _Resources:
         return ReadResourceResult(contents=[contents])
 
     async def _messages(self, uri: str) -> Mapping[str, object]:
+        from letagents.domain.messages import Latest
+        from letagents.wire import readable
+
         room_id = _room_of(uri)
+        visit = await self._visit_of(uri)
         try:
-            page = await self._visit_of(uri).client.messages.read(room_id, Latest(NEWEST))
+            page = await visit.client.messages.read(room_id, Latest(NEWEST))
         except LetAgentsError as error:
             raise _refused(uri, error) from error
         kept = readable.bounded(readable.page(page.messages), "last")
@@ -125,7 +129,7 @@ class _Resources:
             await session.send_resource_list_changed()
 
         try:
-            end = await self._watches_of(uri).begin(_room_of(uri), tell)
+            end = await (await self._watches_of(uri)).begin(_room_of(uri), tell)
         except LetAgentsError as error:
             raise _refused(uri, error) from error
         self._end(uri)
@@ -159,24 +163,26 @@ class _Resources:
         if _OF_A_ROOM.fullmatch(uri) is None:
             return None
         try:
-            return await self._watches_of(uri).begin(_room_of(uri), tell)
+            return await (await self._watches_of(uri)).begin(_room_of(uri), tell)
         except UnknownRoom:
             return None
         except LetAgentsError as error:
             raise _refused(uri, error) from error
 
-    def _visit_of(self, uri: str) -> Visit:
-        if self.visit is None:
+    async def _visit_of(self, uri: str) -> Visit:
+        if (visit := await self.opening()) is None:
             raise _refused(uri, _no_rooms())
-        return self.visit
+        return visit
 
-    def _watches_of(self, uri: str) -> Watches:
-        if (watches := self._visit_of(uri).watches) is None:
+    async def _watches_of(self, uri: str) -> "Watches":
+        if (watches := (await self._visit_of(uri)).watches) is None:
             raise _refused(uri, _no_rooms())
         return watches
 
 
-def _room_of(uri: str) -> RoomId:
+def _room_of(uri: str) -> "RoomId":
+    from letagents.domain import rooms
+
     found = _OF_A_ROOM.fullmatch(uri)
     if found is None:
         raise _not_found(uri, "There is no such resource.")
@@ -197,6 +203,8 @@ def _refused(uri: str, error: LetAgentsError) -> MCPError:
 
 
 def _not_found(uri: str, why: str) -> MCPError:
+    from letagents.domain.ids import quoted
+
     return MCPError(
         code=INVALID_PARAMS, message=f"Resource {quoted(uri)}: {why}", data={"uri": uri}
     )

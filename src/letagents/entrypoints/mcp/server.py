@@ -1,15 +1,11 @@
 """A table of tools as an MCP server, in both eras of the protocol."""
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-import orjson
-from mcp import MCPError
 from mcp.server import NotificationOptions, Server, ServerRequestContext
 from mcp.server.models import InitializationOptions
 from mcp_types import (
-    INVALID_PARAMS,
     CallToolRequestParams,
     ListToolsResult,
     PaginatedRequestParams,
@@ -17,33 +13,27 @@ from mcp_types import (
 )
 from mcp_types import Tool as ListedTool
 
-from letagents.domain.bounds import RESULT_LIMIT
-from letagents.domain.ids import quoted
-from letagents.entrypoints.mcp.errors import Result, told_to_the_model
+from letagents.entrypoints.mcp.errors import Result
+from letagents.entrypoints.mcp.opening import Opening
 from letagents.entrypoints.mcp.parameters import input_schema
-from letagents.entrypoints.mcp.reading import read
-from letagents.entrypoints.mcp.tool import Progress, Tool
-from letagents.wire.bounds import utf8_size, within
+from letagents.entrypoints.mcp.tool import Tool
 
 S = TypeVar("S")
-
-LONGEST_CHARACTER = 4
-"""Bytes of one character at most."""
 
 
 def build_server(
     tools: Sequence[Tool[S]],
-    session: S,
+    opening: Opening[S],
     *,
     name: str = "letagents",
     version: str,
     instructions: str | None = None,
-    told: Callable[[S, str | None], None] | None = None,
+    before: Callable[[S, str | None], Awaitable[None]] | None = None,
 ) -> Server[Any]:
-    """Return a server of `tools`, each of which acts on `session`.
+    """Return a server of `tools`, each of which acts on the session that is opened for it.
 
-    Before each call, `told` hears what the client's program says that it is called. Prompts and
-    resources are added with the server's own `add_request_handler`; what it says of its
+    Before each call, `before` hears what the client's program says that it is called. Resources are
+    added with the server's own `add_request_handler`; what it says of its
     capabilities follows from the handlers that it has.
     """
     by_name = {tool.name: tool for tool in tools}
@@ -54,17 +44,22 @@ def build_server(
     async def list_tools(
         _context: ServerRequestContext[Any], _params: PaginatedRequestParams | None
     ) -> ListToolsResult:
+        opening.soon()
         return listed
 
     async def call_tool(
         context: ServerRequestContext[Any], params: CallToolRequestParams
     ) -> Result:
+        from letagents.entrypoints.mcp import calls  # the tools are listed before one is called
+
         tool = by_name.get(params.name)
         if tool is None:
-            raise _unknown(params.name, by_name)
-        if told is not None:
-            told(session, _program(context))
-        return await _called(tool, session, params.arguments or {}, context.session.report_progress)
+            raise calls.unknown(params.name, by_name)
+        session = await opening()
+        if before is not None:
+            await before(session, _program(context))
+        progress = context.session.report_progress
+        return await calls.called(tool, session, params.arguments or {}, progress)
 
     server: Server[Any] = Server(
         name, version=version, instructions=instructions, on_list_tools=list_tools
@@ -102,40 +97,3 @@ def _listed(tool: Tool[Any]) -> ListedTool:
             open_world_hint=tool.open_world,
         ),
     )
-
-
-def _unknown(name: str, tools: Mapping[str, Tool[Any]]) -> MCPError:
-    return MCPError(
-        code=INVALID_PARAMS,
-        message=f"There is no tool {quoted(name)}. The tools are: {', '.join(tools)}.",
-    )
-
-
-async def _called(
-    tool: Tool[S], session: S, arguments: Mapping[str, object], progress: Progress
-) -> Result:
-    async def call() -> Result:
-        return _done(await tool.run(session, read(tool.parameters, arguments), progress))
-
-    return await told_to_the_model(tool, arguments, call)
-
-
-def _done(result: dict[str, object]) -> Result:
-    text = _compact(result)
-    if len(text) > RESULT_LIMIT // LONGEST_CHARACTER and utf8_size(text) > RESULT_LIMIT:
-        result = within(result, RESULT_LIMIT)
-        text = _compact(result)
-    return {
-        "content": [{"type": "text", "text": text}],
-        "structuredContent": result,
-        "isError": False,
-        "resultType": "complete",
-    }
-
-
-def _compact(result: dict[str, object]) -> str:
-    """Return `result` as JSON without spaces."""
-    try:
-        return orjson.dumps(result).decode()
-    except orjson.JSONEncodeError:  # a huge number, or what UTF-8 cannot hold: the framing's matter
-        return json.dumps(result, ensure_ascii=False, separators=(",", ":"))

@@ -11,9 +11,8 @@ import attrs
 from letagents.domain.errors import LetAgentsError, NotAvailable
 from letagents.domain.modes import Mode, Refusal, refusal
 from letagents.domain.surfaces import Caller, Profile, Toolset, offered, reads
-from letagents.entrypoints.mcp.tool import Progress, Run, Tool
+from letagents.entrypoints.mcp.tool import Arguments, Progress, Run, Tool
 from letagents.entrypoints.mcp.tools import schemas
-from letagents.entrypoints.mcp.tools.arguments import Arguments
 from letagents.entrypoints.mcp.tools.catalogue import TOOLS
 from letagents.entrypoints.mcp.visit import Visit
 

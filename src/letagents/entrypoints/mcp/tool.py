@@ -21,7 +21,9 @@ class Progress(Protocol):
     ) -> None: ...
 
 
-Run = Callable[[S, Mapping[str, object], Progress], Awaitable[dict[str, object]]]
+Arguments = Mapping[str, object]
+
+Run = Callable[[S, Arguments, Progress], Awaitable[dict[str, object]]]
 """What a tool does, given the session, its checked arguments and a way to tell its progress."""
 
 

@@ -1,6 +1,6 @@
-"""Parameters that several tools take, and their reading into values of the domain."""
+"""What several tools take, read into values of the domain."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -8,22 +8,9 @@ from letagents.application.callers import Claim
 from letagents.domain import rooms
 from letagents.domain.errors import Malformed, SessionUnknown, UnknownRoom, UnknownWorker
 from letagents.domain.ids import ClientKey, MessageId, RoomId, SessionId, WorkerId
-from letagents.entrypoints.mcp.parameters import Parameter
+from letagents.entrypoints.mcp.tool import Arguments
 
 T = TypeVar("T")
-Arguments = Mapping[str, object]
-
-# Every tool repeats these to every model: what they are is told once, by register_agent_session.
-WORKER_ID = Parameter("worker_id", "string", "Your handle.", ceiling=200)
-SESSION_ID = Parameter("agent_session_id", "string", ceiling=240)
-ROOM_ID = Parameter("room_id", "string", ceiling=200)
-SENDER = Parameter("sender", "string", "Ignored.", ceiling=2048, blank=True, core=False)
-CONVERSATION_ID = Parameter(
-    "conversation_id", "string", "Ignored.", ceiling=200, blank=True, core=False
-)
-CLIENT_MESSAGE_ID = Parameter(
-    "client_message_id", "string", "Sent again, it answers with the first message.", ceiling=200
-)
 
 
 def claim(arguments: Arguments) -> Claim:

@@ -3,10 +3,10 @@
 from letagents.entrypoints.mcp.parameters import Parameter
 from letagents.entrypoints.mcp.tool import Tool
 from letagents.entrypoints.mcp.tools import schemas
-from letagents.entrypoints.mcp.tools.arguments import ROOM_ID, SESSION_ID, WORKER_ID
 from letagents.entrypoints.mcp.tools.board import ARTIFACTS, PROVIDERS
 from letagents.entrypoints.mcp.tools.knowledge import CURSOR
 from letagents.entrypoints.mcp.tools.later import calling
+from letagents.entrypoints.mcp.tools.usual import ROOM_ID, SESSION_ID, WORKER_ID
 
 _TASK = Parameter("task_id", "string", "e.g. task_3.", ceiling=40)
 _SHOWN = schemas.result(

@@ -6,8 +6,8 @@ Two tuples, since others' tools stand between them: ADDING and WORKING.
 from letagents.entrypoints.mcp.parameters import Parameter
 from letagents.entrypoints.mcp.tool import Tool
 from letagents.entrypoints.mcp.tools import schemas
-from letagents.entrypoints.mcp.tools.arguments import ROOM_ID, SESSION_ID, WORKER_ID
 from letagents.entrypoints.mcp.tools.later import calling
+from letagents.entrypoints.mcp.tools.usual import ROOM_ID, SESSION_ID, WORKER_ID
 
 STATUSES = (
     "proposed", "accepted", "assigned", "in_progress", "blocked", "in_review", "merged", "done",

@@ -27,14 +27,8 @@ from letagents.domain.tasks import (
     Status,
 )
 from letagents.domain.verdicts import Verdict, VerdictKind
-from letagents.entrypoints.mcp.tools.arguments import (
-    Arguments,
-    claim,
-    message_of,
-    named,
-    naming,
-    text_of,
-)
+from letagents.entrypoints.mcp.tool import Arguments
+from letagents.entrypoints.mcp.tools.arguments import claim, message_of, named, naming, text_of
 from letagents.entrypoints.mcp.visit import Visit
 from letagents.wire import board, bounds, public
 

@@ -2,7 +2,8 @@
 
 from letagents.domain.ids import RoomId
 from letagents.domain.sessions import Connection
-from letagents.entrypoints.mcp.tools.arguments import Arguments, claim, naming
+from letagents.entrypoints.mcp.tool import Arguments
+from letagents.entrypoints.mcp.tools.arguments import claim, naming
 from letagents.entrypoints.mcp.visit import Visit
 
 

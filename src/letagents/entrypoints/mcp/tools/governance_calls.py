@@ -9,7 +9,8 @@ from letagents.domain.ids import quoted
 from letagents.domain.intents import Action, Payload, change_payload, create_payload, lease_payload
 from letagents.domain.sessions import Connection
 from letagents.domain.tasks import task_id_of
-from letagents.entrypoints.mcp.tools.arguments import Arguments, naming, text_of
+from letagents.entrypoints.mcp.tool import Arguments
+from letagents.entrypoints.mcp.tools.arguments import naming, text_of
 from letagents.entrypoints.mcp.tools.callers import acting, viewing
 from letagents.entrypoints.mcp.visit import Visit
 from letagents.ports.governance import Decided

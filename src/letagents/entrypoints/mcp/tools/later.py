@@ -2,17 +2,17 @@
 
 from importlib import import_module
 
-from letagents.entrypoints.mcp.tool import Progress, Run
-from letagents.entrypoints.mcp.tools.arguments import Arguments
+from letagents.entrypoints.mcp.tool import Arguments, Progress, Run
 from letagents.entrypoints.mcp.visit import Visit
 
 
-def calling(module: str, name: str) -> Run[Visit]:
+def calling(module: str, name: str, *, tells_progress: bool = False) -> Run[Visit]:
     """Return what runs the function of that name in a module beside this one."""
 
-    async def run(visit: Visit, arguments: Arguments, _progress: Progress) -> dict[str, object]:
+    async def run(visit: Visit, arguments: Arguments, progress: Progress) -> dict[str, object]:
         calls = import_module(f"letagents.entrypoints.mcp.tools.{module}")
-        result: dict[str, object] = await getattr(calls, name)(visit, arguments)
+        told = (progress,) if tells_progress else ()
+        result: dict[str, object] = await getattr(calls, name)(visit, arguments, *told)
         return result
 
     return run

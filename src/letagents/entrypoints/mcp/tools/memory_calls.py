@@ -8,7 +8,8 @@ from letagents.domain.ids import quoted
 from letagents.domain.knowledge import Entry, Section
 from letagents.domain.tasks import task_id_of
 from letagents.domain.wake_rules import Asked
-from letagents.entrypoints.mcp.tools.arguments import Arguments, naming, text_of
+from letagents.entrypoints.mcp.tool import Arguments
+from letagents.entrypoints.mcp.tools.arguments import naming, text_of
 from letagents.entrypoints.mcp.tools.callers import acting, viewing
 from letagents.entrypoints.mcp.visit import Visit
 from letagents.ports.artifacts import LIMIT

@@ -4,7 +4,8 @@ from letagents.domain import path_claims, tasks
 from letagents.domain.errors import Malformed
 from letagents.domain.path_claims import LARGEST_PAGE, Mode, Query
 from letagents.domain.sessions import Connection
-from letagents.entrypoints.mcp.tools.arguments import Arguments, claim, naming, text_of
+from letagents.entrypoints.mcp.tool import Arguments
+from letagents.entrypoints.mcp.tools.arguments import claim, naming, text_of
 from letagents.entrypoints.mcp.visit import Visit
 from letagents.wire import bounds
 from letagents.wire import path_claims as wire

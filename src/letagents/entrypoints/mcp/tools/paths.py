@@ -3,8 +3,8 @@
 from letagents.entrypoints.mcp.parameters import Parameter
 from letagents.entrypoints.mcp.tool import Tool
 from letagents.entrypoints.mcp.tools import schemas
-from letagents.entrypoints.mcp.tools.arguments import ROOM_ID, SESSION_ID, WORKER_ID
 from letagents.entrypoints.mcp.tools.later import calling
+from letagents.entrypoints.mcp.tools.usual import ROOM_ID, SESSION_ID, WORKER_ID
 
 _WHO = (ROOM_ID, WORKER_ID, SESSION_ID)
 _CLAIM_ID = Parameter("claim_id", "string", ceiling=40)

@@ -1,70 +1,10 @@
 """The tool that finds what was said."""
 
-from datetime import datetime
-
-from letagents.domain import search
-from letagents.domain.errors import Malformed
-from letagents.domain.ids import quoted
-from letagents.domain.search import Query
 from letagents.entrypoints.mcp.parameters import Parameter
-from letagents.entrypoints.mcp.tool import Progress, Tool
+from letagents.entrypoints.mcp.tool import Tool
 from letagents.entrypoints.mcp.tools import schemas
-from letagents.entrypoints.mcp.tools.arguments import (
-    ROOM_ID,
-    SESSION_ID,
-    WORKER_ID,
-    Arguments,
-    claim,
-    message_of,
-    naming,
-    text_of,
-)
-from letagents.entrypoints.mcp.visit import Visit
-from letagents.wire import hits, moments
-from letagents.wire.bounds import bounded
-
-Result = dict[str, object]
-
-
-async def search_messages(visit: Visit, arguments: Arguments, _progress: Progress) -> Result:
-    query = _query(arguments)
-    room_id, viewer = await visit.client.callers.viewing(
-        claim(arguments), visit.client.places.current_id
-    )
-    with naming("room_id"):
-        found = await visit.client.searching.search(room_id, query, viewer)
-    shown = bounded([hits.hit(one) for one in found.hits])
-    result: Result = {"room_id": str(room_id), "hits": shown.items}
-    if found.more or shown.omitted:
-        result["next_cursor"] = query.cursor(found.hits[len(shown.items) - 1].id)
-    return result
-
-
-def _query(arguments: Arguments) -> Query:
-    limit = arguments.get("limit")
-    return search.asked(
-        text_of(arguments, "words"),
-        author=text_of(arguments, "author"),
-        thread=message_of(arguments.get("thread_parent_id"), "thread_parent_id"),
-        since=moment_of(arguments.get("since"), "since"),
-        until=moment_of(arguments.get("until"), "until"),
-        limit=limit if isinstance(limit, int) else search.HITS_DEFAULT,
-        cursor=text_of(arguments, "cursor"),
-    )
-
-
-def moment_of(value: object, field: str) -> datetime | None:
-    """Return the moment that a call names."""
-    if value is None:
-        return None
-    moment = moments.from_text(str(value).strip())
-    if moment is None:
-        raise Malformed(
-            f"{field}: {quoted(value)} is not a time.",
-            remedy=f"Pass {field} as an ISO time, such as 2030-01-31 or 2030-01-31T12:00:00Z.",
-        )
-    return moment
-
+from letagents.entrypoints.mcp.tools.later import calling
+from letagents.entrypoints.mcp.tools.usual import ROOM_ID, SESSION_ID, WORKER_ID
 
 _HIT = schemas.result(
     {
@@ -85,17 +25,17 @@ SEARCH = (
                 "words",
                 "string",
                 'Whole words, "a phrase", begin*.',
-                max_length=search.TEXT_LIMIT,
+                max_length=400,
                 free_text=True,
             ),
             ROOM_ID,
             WORKER_ID,
-            Parameter("author", "string", "Their name.", ceiling=search.AUTHOR_LIMIT),
+            Parameter("author", "string", "Their name.", ceiling=512),
             Parameter("thread_parent_id", "string", "A message of the thread.", ceiling=40),
             Parameter("since", "string", "ISO time.", ceiling=40),
             Parameter("until", "string", "ISO time.", ceiling=40),
-            Parameter("limit", "integer", "Default 20.", minimum=1, maximum=search.HITS_LIMIT),
-            Parameter("cursor", "string", "next_cursor.", ceiling=search.CURSOR_LENGTH),
+            Parameter("limit", "integer", "Default 20.", minimum=1, maximum=50),
+            Parameter("cursor", "string", "next_cursor.", ceiling=40),
             SESSION_ID,
         ),
         result=schemas.result(
@@ -105,6 +45,6 @@ SEARCH = (
         read_only=True,
         idempotent=True,
         open_world=True,
-        run=search_messages,
+        run=calling("search_calls", "search_messages"),
     ),
 )

@@ -2,9 +2,9 @@
 
 from letagents.domain.errors import NotAvailable
 from letagents.entrypoints.mcp.parameters import Parameter
-from letagents.entrypoints.mcp.tool import Progress, Run, Tool
+from letagents.entrypoints.mcp.tool import Arguments, Progress, Run, Tool
 from letagents.entrypoints.mcp.tools import schemas
-from letagents.entrypoints.mcp.tools.arguments import SESSION_ID, WORKER_ID, Arguments
+from letagents.entrypoints.mcp.tools.usual import SESSION_ID, WORKER_ID
 from letagents.entrypoints.mcp.visit import Visit
 
 Result = dict[str, object]

@@ -3,9 +3,9 @@
 from letagents.entrypoints.mcp.parameters import Parameter
 from letagents.entrypoints.mcp.tool import Tool
 from letagents.entrypoints.mcp.tools import schemas
-from letagents.entrypoints.mcp.tools.arguments import ROOM_ID, SESSION_ID, WORKER_ID
 from letagents.entrypoints.mcp.tools.knowledge import CURSOR
 from letagents.entrypoints.mcp.tools.later import calling
+from letagents.entrypoints.mcp.tools.usual import ROOM_ID, SESSION_ID, WORKER_ID
 
 # Spelt out, since what they come from is loaded when the first of these tools is called.
 EVENTS = (

@@ -1,0 +1,89 @@
+"""What the tools that enter rooms do."""
+
+from letagents.application.places import Entered
+from letagents.domain import rooms
+from letagents.domain.errors import NotAvailable, UnknownRoom
+from letagents.entrypoints.mcp.tool import Arguments
+from letagents.entrypoints.mcp.tools.arguments import claim, named_room, naming, text_of
+from letagents.entrypoints.mcp.visit import Visit
+from letagents.wire import public
+
+Result = dict[str, object]
+
+
+async def create_room(visit: Visit, _arguments: Arguments) -> Result:
+    return await _welcome(visit, await visit.client.places.create())
+
+
+async def join_code(visit: Visit, arguments: Arguments) -> Result:
+    mode = _mode(arguments)
+    room_id = rooms.invite_code(str(arguments["code"]))
+    with naming("code"):
+        entered = await visit.client.places.join(room_id, via="join_code", create=False)
+    return {**await _welcome(visit, entered), "session_mode": mode}
+
+
+async def join_room(visit: Visit, arguments: Arguments) -> Result:
+    mode = _mode(arguments)
+    room_id = named_room(str(arguments["name"]), "name")
+    with naming("name"):
+        entered = await visit.client.places.join(room_id)
+    return {**await _welcome(visit, entered), "session_mode": mode}
+
+
+async def get_current_room(visit: Visit, arguments: Arguments) -> Result:
+    here = visit.client.places.current
+    codex: Result = {"current_local_codex_session": None, "local_codex_session_count": 0}
+    if here is None:
+        message = "This chat has joined no room. Call join_room(name=...) or join_code(code=...)."
+        return {"connected": False, "message": message, **codex}
+    auth = await visit.client.chat.auth()
+    conversation = text_of(arguments, "conversation_id")
+    return {
+        "connected": True,
+        **await _welcome(visit, here, conversation),
+        **codex,
+        "auth": auth,
+    }
+
+
+async def resume_room_session(visit: Visit, arguments: Arguments) -> Result:
+    client = visit.client
+    asked = claim(arguments)
+    shown = await client.callers.shown(asked)
+    try:
+        entered, before = await client.places.resume(
+            shown.session.room_id if shown is not None else asked.room_id
+        )
+    except UnknownRoom as error:
+        return {"success": False, "error": str(error)}
+    welcome = await _welcome(visit, entered)
+    return {
+        "success": True,
+        "rejoined_from_local_state": True,
+        "server_session_resumed": False,
+        "last_message_id_before_restart": before,
+        "room": public.room(entered.room),
+        **{name: welcome[name] for name in ("agent_identity", "agent_prompt_kind", "agent_prompt")},
+    }
+
+
+async def _welcome(visit: Visit, entered: Entered, conversation: str | None = None) -> Result:
+    chat = visit.client.chat
+    return {
+        **public.room(entered.room),
+        "joined_via": entered.joined_via,
+        "agent_identity": public.identity(await chat.identity(conversation), chat.instance),
+        "agent_prompt_kind": "join",
+        "agent_prompt": visit.prompts.dispense("join"),
+    }
+
+
+def _mode(arguments: Arguments) -> str:
+    mode = str(arguments.get("session_mode", "current"))
+    if mode == "live":
+        raise NotAvailable(
+            "session_mode: live needs a supervisor that runs agents, and none serves this chat.",
+            remedy="Leave session_mode out.",
+        )
+    return mode
