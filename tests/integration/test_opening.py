@@ -95,7 +95,8 @@ async def test_a_cancelled_server_closes_it_in_order(door: Door) -> None:
     assert (door.opened, door.closed) == (1, 1)
 
 
-async def test_what_fails_in_opening_it_is_heard_of(_bounded: None) -> None:
+@pytest.mark.usefixtures("_bounded")
+async def test_what_fails_in_opening_it_is_heard_of() -> None:
     def failing() -> AbstractAsyncContextManager[Door]:
         raise ValueError
 
