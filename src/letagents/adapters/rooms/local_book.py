@@ -182,6 +182,7 @@ class LocalBook:
     _processes: Processes
     _last_number: int
     _known: dict[tuple[str, str], tuple[Kind[Any], Any]] = attrs.field(factory=dict)
+    _sessions: dict[SessionId, Session | None] = attrs.field(factory=dict)
 
     def get(self, kind: Kind[V], key: str) -> V | None:
         """Return the thing of that name."""
@@ -233,8 +234,10 @@ class LocalBook:
 
     def session(self, session_id: SessionId) -> Session | None:
         """Return a session of the room."""
-        seat = local_seats.seat(self._unit, self.room_id, session_id)
-        return None if seat is None else seat.session
+        if session_id not in self._sessions:
+            seat = local_seats.seat(self._unit, self.room_id, session_id)
+            self._sessions[session_id] = None if seat is None else seat.session
+        return self._sessions[session_id]
 
     def sessions(self) -> list[Session]:
         """Return the sessions that have not ended."""
@@ -254,6 +257,7 @@ class LocalBook:
         facts = {"boot": self.tick.boot, "seconds": self.tick.seconds}
         where = {"at_room": self.room_id.value, "of_session": session_id.value}
         self._unit.change(_SAW, {**facts, **where})
+        self._sessions.pop(session_id, None)
 
     def message(self, number: int) -> Message | None:
         """Return the message of that number."""

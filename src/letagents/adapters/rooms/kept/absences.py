@@ -41,7 +41,7 @@ ABSENCES = Kind(
 def watch(book: Book, session_id: SessionId) -> None:
     """Look after a session that has work in hand from now on."""
     again_in = min(book.grace, absences.LOOK_AGAIN)
-    dues.ask(book, DUE, str(session_id), book.now + again_in)
+    dues.ask_by(book, DUE, str(session_id), book.now + again_in)
 
 
 def due(book: Book, key: str) -> None:

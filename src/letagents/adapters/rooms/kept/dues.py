@@ -42,6 +42,13 @@ def ask(book: Book, what: str, key: str, at: datetime) -> None:
     book.put(DUES, Due(what, key, at))
 
 
+def ask_by(book: Book, what: str, key: str, at: datetime) -> None:
+    """Let it be done by `at`: what is asked for sooner already stays as it is."""
+    due = book.get(DUES, f"{what}:{key}")
+    if due is None or not due.is_open or due.at > at:
+        ask(book, what, key, at)
+
+
 def forget(book: Book, what: str, key: str) -> None:
     """Let it not be done."""
     due = book.get(DUES, f"{what}:{key}")

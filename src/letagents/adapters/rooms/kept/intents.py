@@ -1,5 +1,7 @@
 """What a room keeps of approvals, and the one place where an approval is used."""
 
+from collections.abc import Callable
+
 from letagents.adapters.rooms.book import Book, Kind, Where
 from letagents.domain import approvals, denials, governance, intents, spending
 from letagents.domain.approvals import Intent, Standing
@@ -67,13 +69,13 @@ def _is_managed(book: Book) -> bool:
 def spend(
     book: Book,
     action: Action,
-    payload: Payload,
+    asked: Callable[[], Payload],
     approval: Approval | None,
     *,
     task: Standing | None = None,
     always: bool = False,
 ) -> None:
-    """Let the caller do `action` with `payload`, using `approval` where one is shown.
+    """Let the caller do `action` with the payload `asked`, using `approval` where one is shown.
 
     `task` is how the task that it is about stands before it; `always` says that an approval is
     needed in every manager mode. Call it inside the transaction of the effect, before anything is
@@ -88,10 +90,12 @@ def spend(
         return
     if approval is None or approval == Approval():
         if always or needs_intent(book):
+            payload = asked()
             raise spending.required(action, payload, _own(book, action, payload, task))
         return
     if not always and settings(book).manager_mode is ManagerMode.OFF:
         raise denials.ManagerModeOff
+    payload = asked()
     intent = _shown(book, approval, intents.asking(action, payload))
     used = spending.spent(
         intent,

@@ -11,7 +11,7 @@ from letagents.adapters.rooms.kept.board_sheet import Sheet
 from letagents.domain import intents, leases, moves, targets, tasks, verdicts
 from letagents.domain.board import Handoff, LeaseMoved, Release, ReviewAssign, ReviewClaim, Target
 from letagents.domain.events import Decision, EventType
-from letagents.domain.intents import Action, Approval
+from letagents.domain.intents import Action, Approval, Payload
 from letagents.domain.leases import Lease, LeaseKind, LeaseStatus
 from letagents.domain.names import primary_label
 from letagents.domain.sessions import Session
@@ -112,16 +112,19 @@ def _spend(
     sheet: Sheet, task: Task, action: Release | Handoff, approval: Approval | None, *, always: bool
 ) -> None:
     target = action.target if isinstance(action, Handoff) else None
-    payload = intents.lease_payload(
-        task.task_id,
-        "release" if target is None else "handoff",
-        lease_id=action.lease_id,
-        target_actor_key=target.agent_key if target else None,
-        target_agent_session_id=target.session_id if target else None,
-    )
+
+    def asked() -> Payload:
+        return intents.lease_payload(
+            task.task_id,
+            "release" if target is None else "handoff",
+            lease_id=action.lease_id,
+            target_actor_key=target.agent_key if target else None,
+            target_agent_session_id=target.session_id if target else None,
+        )
+
     standing = board_records.standing(task)
     kept_intents.spend(
-        sheet.book, Action.TASK_OVERRIDE, payload, approval, task=standing, always=always
+        sheet.book, Action.TASK_OVERRIDE, asked, approval, task=standing, always=always
     )
 
 

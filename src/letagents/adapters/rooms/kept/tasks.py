@@ -13,7 +13,7 @@ from letagents.domain import approvals, intents, leases, moves, tasks
 from letagents.domain.board import Admitted
 from letagents.domain.errors import KeyReused, Malformed, UnknownMessage
 from letagents.domain.events import Decision, EventType
-from letagents.domain.intents import Action, Approval
+from letagents.domain.intents import Action, Approval, Payload
 from letagents.domain.leases import Lease, LeaseKind
 from letagents.domain.moves import Need
 from letagents.domain.sessions import Session
@@ -37,12 +37,15 @@ def propose(sheet: Sheet, proposal: Proposal, approval: Approval | None) -> Admi
     if (made := _made_before(sheet, proposal)) is not None:
         return Admitted(view=sheet.view(made), is_new=False)
     check_admission(sheet, proposal)
-    source = str(proposal.source_message) if proposal.source_message else None
-    payload = intents.create_payload(proposal.title, proposal.description, source)
-    kept_intents.spend(sheet.book, Action.TASK_CREATE, payload, approval)
+    kept_intents.spend(sheet.book, Action.TASK_CREATE, lambda: _payload(proposal), approval)
     key = worker.agent_key if worker else None
     task = put(sheet, proposal, created_by=sheet.actor, created_by_key=key, accept=worker is None)
     return Admitted(view=sheet.view(task), is_new=True)
+
+
+def _payload(proposal: Proposal) -> Payload:
+    source = str(proposal.source_message) if proposal.source_message else None
+    return intents.create_payload(proposal.title, proposal.description, source)
 
 
 def check_admission(sheet: Sheet, proposal: Proposal) -> None:
@@ -209,15 +212,18 @@ def _spend(
     if action is Action.TASK_UPDATE and approval is None:
         return
     claims = patch.status is Status.ASSIGNED
-    payload = intents.change_payload(
-        task.task_id,
-        status=patch.status.value if patch.status else None,
-        assignee=worker.actor_label if claims else None,
-        assignee_agent_key=worker.agent_key if claims else None,
-        pr_url=patch.pr_url or None,
-    )
+
+    def asked() -> Payload:
+        return intents.change_payload(
+            task.task_id,
+            status=patch.status.value if patch.status else None,
+            assignee=worker.actor_label if claims else None,
+            assignee_agent_key=worker.agent_key if claims else None,
+            pr_url=patch.pr_url or None,
+        )
+
     standing: approvals.Standing = board_records.standing(task)
-    kept_intents.spend(sheet.book, action, payload, approval, task=standing)
+    kept_intents.spend(sheet.book, action, asked, approval, task=standing)
 
 
 def _claimed(
