@@ -21,7 +21,18 @@ from letagents.adapters.sql.opening import open_database
 if TYPE_CHECKING:
     import psycopg  # which some systems have not
 
-_TABLES = ("search_words", "search_rooms", "things", "messages", "sessions", "rooms")
+_TABLES = (
+    "room_members",
+    "agents",
+    "account_tokens",
+    "accounts",
+    "search_words",
+    "search_rooms",
+    "things",
+    "messages",
+    "sessions",
+    "rooms",
+)
 
 
 @functools.cache

@@ -8,10 +8,13 @@ from letagents.domain import accounts
 from letagents.domain.accounts import (
     NOBODY,
     Account,
+    AdminRequired,
     Agent,
     NotSignedIn,
     NotYourAgent,
     Principal,
+    Role,
+    TokenKind,
 )
 from letagents.domain.errors import Malformed
 
@@ -61,3 +64,55 @@ def test_a_digest_says_nothing_of_its_token_and_is_always_the_same() -> None:
 def test_a_name_that_no_key_can_hold_is_refused(name: str) -> None:
     with pytest.raises(Malformed, match="name"):
         accounts.checked_name(name)
+
+
+@pytest.mark.rule("Q13")
+@pytest.mark.parametrize("login", ["ada", "Ada-Lovelace_2", "a.b", " trimmed ", "x" * 64])
+def test_a_login_is_plain(login: str) -> None:
+    assert accounts.checked_login(login) == login.strip()
+
+
+@pytest.mark.rule("Q13")
+@pytest.mark.parametrize("login", ["", " ", "a/b", "-a", "a.", "human", "Human", "é", "x" * 65])
+def test_what_a_key_could_not_begin_with_is_no_login(login: str) -> None:
+    with pytest.raises(Malformed):
+        accounts.checked_login(login)
+
+
+@pytest.mark.rule("Q13")
+@pytest.mark.parametrize("there", ["human", "a/b", "-", "", "x" * 200])
+def test_whoever_comes_from_elsewhere_finds_a_login(there: str) -> None:
+    comer = Account(account_id="", login=there, provider="github", provider_user_id="1")
+    found = accounts.logins_for(comer)
+
+    for login in (next(found), next(found), next(found)):
+        assert accounts.checked_login(login) == login
+
+
+@pytest.mark.rule("Q13")
+def test_a_persons_key_tells_whose_it_is_and_an_agents_key_does_not() -> None:
+    ada = Account(account_id="account_1", login="ada")
+
+    assert accounts.login_of_person(accounts.person_key(ada)) == "ada"
+    assert accounts.login_of_person("ada/juniper") is None
+
+
+@pytest.mark.rule("Q14")
+def test_two_sign_ins_at_once_are_nobodys() -> None:
+    ada = Account(account_id="account_1", login="ada")
+    session, owner = Principal(ada, TokenKind.SESSION), Principal(ada, TokenKind.OWNER)
+
+    assert accounts.one_of(session, session, is_same=True) == session
+    assert accounts.one_of(session, session, is_same=False) == NOBODY
+    assert accounts.one_of(session, NOBODY, is_same=False) == session
+    assert accounts.one_of(owner, session, is_same=False) == owner
+    assert accounts.one_of(NOBODY, session, is_same=False) == NOBODY
+
+
+@pytest.mark.rule("Q15")
+def test_who_enters_a_room_without_admins_is_its_admin() -> None:
+    assert accounts.role_on_entering(is_admin=False, has_admins=False) is Role.ADMIN
+    assert accounts.role_on_entering(is_admin=False, has_admins=True) is Role.PARTICIPANT
+    assert accounts.role_on_entering(is_admin=True, has_admins=True) is Role.ADMIN
+    with pytest.raises(AdminRequired):
+        accounts.check_admin(Role.PARTICIPANT)

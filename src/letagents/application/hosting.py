@@ -9,7 +9,15 @@ from datetime import timedelta
 import attrs
 
 from letagents.domain import accounts
-from letagents.domain.accounts import NOBODY, Account, Agent, Principal, WorkerSessionRequired
+from letagents.domain.accounts import (
+    NOBODY,
+    Account,
+    Agent,
+    Principal,
+    Role,
+    WorkerSessionRequired,
+    person_key,
+)
 from letagents.domain.errors import NotConnected
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
@@ -39,11 +47,24 @@ class Hosting:
     base_url: str = "http://localhost:3001"
     _owners: dict[tuple[str, str], tuple[str, SessionKind]] = attrs.field(factory=dict)
 
-    async def principal(self, token: str | None) -> Principal:
-        """Return who shows `token`; nobody, if it is unknown."""
+    async def principal(self, token: str | None, cookie: str | None = None) -> Principal:
+        """Return who shows `token`, or a `cookie`; nobody, if what is shown is unknown."""
+        kept = await self._of(cookie)
         if token is None:
-            return NOBODY
-        return Principal(await self.accounts.of_token(accounts.digest(token)))
+            return kept
+        return accounts.one_of(await self._of(token), kept, is_same=token == cookie)
+
+    async def _of(self, token: str | None) -> Principal:
+        return NOBODY if token is None else await self.accounts.of_token(accounts.digest(token))
+
+    async def check_admin(self, account: Account, room_id: RoomId) -> None:
+        """See that the account is an admin of the room.
+
+        Raises:
+            AdminRequired: it is not.
+        """
+        role = await self.accounts.role(account, room_id)
+        accounts.check_admin(role or Role.PARTICIPANT)
 
     async def agent(self, account: Account, key: str) -> Agent:
         """Return the agent of that key, which has to be the account's.
@@ -113,8 +134,3 @@ class Hosting:
 def unknown(room_id: RoomId, session_id: SessionId) -> NotConnected:
     """Return the error for a session that is not there, or not the caller's: both sound alike."""
     return NotConnected(None, room_id, "the room has no such session", session_id)
-
-
-def person_key(account: Account) -> str:
-    """Return the key under which a human being of that account speaks."""
-    return f"human/{account.login}"

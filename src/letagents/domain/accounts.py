@@ -3,16 +3,30 @@
 Q10  An agent's key is its account's login and its own name; a key belongs to one account for good.
 Q11  A session is the account's whose agent it is, and no other account may use it.
 Q12  Of a token only its digest is kept; who shows none, or an unknown one, is nobody.
+Q13  A login is letters, digits, dots, underscores and dashes, and none that people's keys begin
+     with: so a key never names two owners.
+Q14  Who shows two sign-ins at once that are not the same is nobody: there is no choosing.
+Q15  Who enters a room that has no admin becomes its admin.
 """
 
+import enum
 import hashlib
-from datetime import datetime
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
 
 import attrs
 
 from letagents.domain.errors import LetAgentsError, Malformed, Retry
 
 NAME_LIMIT = 64
+PEOPLE = "human"
+"""What the keys begin with under which people speak."""
+_LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
+
+SESSION_LASTS = timedelta(days=30)
+"""(Source: hosted-api 2.1.)"""
+CODE_LASTS = timedelta(hours=1)
 
 
 class NotSignedIn(LetAgentsError):
@@ -33,6 +47,42 @@ class WorkerSessionRequired(LetAgentsError):
 
     code = "worker_session_required"
     retry = Retry.AFTER_REGISTERING
+
+
+class LoginTaken(LetAgentsError):
+    """An account has that login already. Nothing happened."""
+
+    code = "login_taken"
+
+
+class UnknownLogin(LetAgentsError):
+    """No account has that login. Nothing happened."""
+
+    code = "unknown_login"
+
+
+class AdminRequired(LetAgentsError):
+    """Only an admin of the room may do that, and who calls is none. Nothing happened."""
+
+    code = "admin_required"
+
+
+class TokenKind(enum.Enum):
+    """What a token is for."""
+
+    OWNER = "owner_token"
+    """A program acts for the account, as long as nobody revokes it."""
+    SESSION = "session"
+    """A browser; it ends by itself."""
+    CODE = "code"
+    """One sign-in of a browser, and then no more."""
+
+
+class Role(enum.Enum):
+    """What an account is in a room."""
+
+    ADMIN = "admin"
+    PARTICIPANT = "participant"
 
 
 @attrs.frozen(kw_only=True)
@@ -73,17 +123,79 @@ class Agent:
 
 @attrs.frozen
 class Principal:
-    """Who is calling: an account, or nobody."""
+    """Who is calling: an account, and by which kind of token; or nobody."""
 
     account: Account | None = None
+    kind: TokenKind | None = None
 
 
 NOBODY = Principal()
 
 
+@attrs.frozen
+class Known:
+    """An account as who looks after a server sees it."""
+
+    account: Account
+    created_at: datetime
+    tokens: int
+    """How many of its tokens can be used."""
+    last_used_at: datetime | None = None
+
+
 def digest(token: str) -> str:
     """Return what is kept of a token (Q12)."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def checked_login(login: str) -> str:
+    """Return a login, trimmed.
+
+    Raises:
+        Malformed: it is none (Q13).
+    """
+    trimmed = login.strip()
+    if not _LOGIN.fullmatch(trimmed) or trimmed.lower() == PEOPLE:
+        raise Malformed(
+            "This is not a login.",
+            remedy="Use 1 to 64 letters, digits, dots, underscores and dashes, with a letter or "
+            f"digit at both ends; {PEOPLE} is not to be had.",
+        )
+    return trimmed
+
+
+def login_key(login: str) -> str:
+    """Return what two logins have in common that differ in the case of their letters alone."""
+    return login.lower()
+
+
+def logins_for(comer: Account) -> Iterator[str]:
+    """Yield the logins that who comes from another service may have here, the best first (Q13)."""
+    own = re.sub(r"[^A-Za-z0-9._-]", "-", comer.login)[:40].strip("._-") or comer.provider
+    if login_key(own) != PEOPLE:
+        yield own
+    number = 1
+    while True:
+        yield f"{own}-{comer.provider}" + (f"-{number}" if number > 1 else "")
+        number += 1
+
+
+def person_key(account: Account) -> str:
+    """Return the key under which a human being of that account speaks."""
+    return f"{PEOPLE}/{account.login}"
+
+
+def login_of_person(key: str) -> str | None:
+    """Return the login of the human being who speaks under `key`; None for an agent's key."""
+    kind, _, login = key.partition("/")
+    return login or None if kind == PEOPLE else None
+
+
+def one_of(shown: Principal, cookie: Principal, *, is_same: bool) -> Principal:
+    """Return who calls that shows a token and a cookie (Q14)."""
+    if shown.kind is TokenKind.SESSION and cookie.account is not None and not is_same:
+        return NOBODY
+    return shown
 
 
 def checked_name(name: str) -> str:
@@ -113,6 +225,23 @@ def signed_in(principal: Principal) -> Account:
             remedy="Sign in: call start_device_auth, or set LETAGENTS_TOKEN.",
         )
     return principal.account
+
+
+def check_admin(role: Role) -> None:
+    """See that `role` is an admin's.
+
+    Raises:
+        AdminRequired: it is not.
+    """
+    if role is not Role.ADMIN:
+        raise AdminRequired(
+            "Admin privileges required.", remedy="Ask an admin of the room to do it."
+        )
+
+
+def role_on_entering(*, is_admin: bool, has_admins: bool) -> Role:
+    """Return what an account is in a room that it enters (Q15)."""
+    return Role.ADMIN if is_admin or not has_admins else Role.PARTICIPANT
 
 
 def check_owns(account: Account, agent: Agent | None) -> Agent:

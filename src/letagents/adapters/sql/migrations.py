@@ -11,6 +11,7 @@ from sqlalchemy import Column, Dialect, Table
 from sqlalchemy.schema import CreateColumn, CreateIndex, CreateTable
 
 from letagents.adapters.sql import postgres_search
+from letagents.adapters.sql.account_tables import OF_ACCOUNTS
 from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.opening import AnyDatabase
 from letagents.adapters.sql.tables import (
@@ -21,7 +22,7 @@ from letagents.adapters.sql.tables import (
     prepare_for_postgresql,
 )
 
-VERSION = 2
+VERSION = 3
 _FORM = "letagents_form"
 """The table with the number, where no file has it in its head; and what is held to set it."""
 _IS_THERE = "SELECT count(*) FROM pg_class WHERE oid = to_regclass('letagents_form')"
@@ -99,7 +100,15 @@ def _to_2(unit: Unit, dialect: Dialect) -> None:
     _make(unit, dialect, THINGS)
 
 
-_STEPS: Mapping[int, Callable[[Unit, Dialect], None]] = {2: _to_2}
+def _to_3(unit: Unit, dialect: Dialect) -> None:
+    """Servers keep accounts."""
+    if dialect.name != "sqlite":
+        prepare_for_postgresql()
+    for table in OF_ACCOUNTS:
+        _make(unit, dialect, table)
+
+
+_STEPS: Mapping[int, Callable[[Unit, Dialect], None]] = {2: _to_2, 3: _to_3}
 
 
 def _make(unit: Unit, dialect: Dialect, table: Table) -> None:

@@ -29,11 +29,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 METADATA = MetaData()
-_TEXT = Text().with_variant(Text(collation="C"), "postgresql")
+TEXT = Text().with_variant(Text(collation="C"), "postgresql")
 """Compared and sorted by its characters' numbers, whatever language a server is set to."""
 
 
-def _partial(
+def partial_index(
     name: str,
     *columns: Column[Any],
     where: ColumnElement[bool] | None = None,
@@ -53,9 +53,9 @@ def prepare_for_postgresql() -> None:
 ROOMS = Table(
     "rooms",
     METADATA,
-    Column("room_id", _TEXT, primary_key=True),
-    Column("display_name", _TEXT, nullable=False),
-    Column("code", _TEXT),
+    Column("room_id", TEXT, primary_key=True),
+    Column("display_name", TEXT, nullable=False),
+    Column("code", TEXT),
     Column("created_at", BigInteger, nullable=False),
     Column("active_at", BigInteger, nullable=False),
     Column("last_number", Integer, nullable=False),
@@ -67,38 +67,38 @@ ROOMS = Table(
 SESSIONS = Table(
     "sessions",
     METADATA,
-    Column("room_id", _TEXT, ForeignKey("rooms.room_id"), primary_key=True),
-    Column("session_id", _TEXT, primary_key=True),
-    Column("kind", _TEXT, nullable=False),
-    Column("agent_key", _TEXT, nullable=False),
-    Column("instance_id", _TEXT, nullable=False),
-    Column("display_name", _TEXT, nullable=False),
-    Column("name_key", _TEXT, nullable=False),
-    Column("base_name", _TEXT, nullable=False),
-    Column("owner_label", _TEXT, nullable=False),
-    Column("ide_label", _TEXT, nullable=False),
-    Column("runtime", _TEXT, nullable=False),
-    Column("actor_label", _TEXT, nullable=False),
-    Column("repo_branch", _TEXT),
-    Column("host_id", _TEXT),
-    Column("host_kind", _TEXT),
-    Column("host_label", _TEXT),
-    Column("liveness_capability", _TEXT),
-    Column("tool_bridge_id", _TEXT),
+    Column("room_id", TEXT, ForeignKey("rooms.room_id"), primary_key=True),
+    Column("session_id", TEXT, primary_key=True),
+    Column("kind", TEXT, nullable=False),
+    Column("agent_key", TEXT, nullable=False),
+    Column("instance_id", TEXT, nullable=False),
+    Column("display_name", TEXT, nullable=False),
+    Column("name_key", TEXT, nullable=False),
+    Column("base_name", TEXT, nullable=False),
+    Column("owner_label", TEXT, nullable=False),
+    Column("ide_label", TEXT, nullable=False),
+    Column("runtime", TEXT, nullable=False),
+    Column("actor_label", TEXT, nullable=False),
+    Column("repo_branch", TEXT),
+    Column("host_id", TEXT),
+    Column("host_kind", TEXT),
+    Column("host_label", TEXT),
+    Column("liveness_capability", TEXT),
+    Column("tool_bridge_id", TEXT),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
     Column("last_seen_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger),
     Column("generation", Integer, nullable=False),
-    Column("token_digest", _TEXT, nullable=False),
-    Column("process", _TEXT),
-    Column("seen_boot", _TEXT),
+    Column("token_digest", TEXT, nullable=False),
+    Column("process", TEXT),
+    Column("seen_boot", TEXT),
     Column("seen_seconds", Float),
     sqlite_with_rowid=False,
 )
 
 _LIVE = SESSIONS.c.ended_at.is_(None)
-_partial(
+partial_index(
     "sessions_live",
     SESSIONS.c.room_id,
     SESSIONS.c.agent_key,
@@ -109,24 +109,24 @@ Index("sessions_by_secret", SESSIONS.c.room_id, SESSIONS.c.token_digest)
 MESSAGES = Table(
     "messages",
     METADATA,
-    Column("room_id", _TEXT, ForeignKey("rooms.room_id"), primary_key=True),
+    Column("room_id", TEXT, ForeignKey("rooms.room_id"), primary_key=True),
     Column("number", Integer, primary_key=True),
-    Column("session_id", _TEXT),
-    Column("agent_key", _TEXT),
-    Column("sender", _TEXT, nullable=False),
-    Column("text", _TEXT, nullable=False),
-    Column("source", _TEXT),
-    Column("prompt_kind", _TEXT),
+    Column("session_id", TEXT),
+    Column("agent_key", TEXT),
+    Column("sender", TEXT, nullable=False),
+    Column("text", TEXT, nullable=False),
+    Column("source", TEXT),
+    Column("prompt_kind", TEXT),
     Column("said_at", BigInteger, nullable=False),
     Column("reply_to", Integer),
     Column("thread_root", Integer),
-    Column("client_key", _TEXT),
+    Column("client_key", TEXT),
     ForeignKeyConstraint(["room_id", "reply_to"], ["messages.room_id", "messages.number"]),
     ForeignKeyConstraint(["room_id", "thread_root"], ["messages.room_id", "messages.number"]),
 )
 
 _KEYED = MESSAGES.c.client_key.is_not(None)
-_partial(
+partial_index(
     "messages_by_key",
     MESSAGES.c.room_id,
     MESSAGES.c.agent_key,
@@ -135,7 +135,7 @@ _partial(
     unique=True,
 )
 _IN_THREAD = MESSAGES.c.thread_root.is_not(None)
-_partial(
+partial_index(
     "messages_in_threads",
     MESSAGES.c.room_id,
     MESSAGES.c.thread_root,
@@ -146,21 +146,21 @@ _partial(
 THINGS = Table(
     "things",
     METADATA,
-    Column("room_id", _TEXT, ForeignKey("rooms.room_id"), primary_key=True),
-    Column("kind", _TEXT, primary_key=True),
-    Column("key", _TEXT, primary_key=True),
+    Column("room_id", TEXT, ForeignKey("rooms.room_id"), primary_key=True),
+    Column("kind", TEXT, primary_key=True),
+    Column("key", TEXT, primary_key=True),
     Column("number", BigInteger, nullable=False),
-    Column("state", _TEXT),
+    Column("state", TEXT),
     Column("is_open", Boolean, nullable=False),
-    Column("about", _TEXT),
-    Column("by", _TEXT),
-    Column("also", _TEXT),
-    Column("value", _TEXT, nullable=False),
+    Column("about", TEXT),
+    Column("by", TEXT),
+    Column("also", TEXT),
+    Column("value", TEXT, nullable=False),
 )
 """Whatever rooms keep besides sessions and messages, with the facts by which it is found."""
 
 for _fact in ("number", "state", "about", "by", "also"):
-    _partial(
+    partial_index(
         f"things_by_{_fact}",
         THINGS.c.room_id,
         THINGS.c.kind,
@@ -168,7 +168,7 @@ for _fact in ("number", "state", "about", "by", "also"):
         *([] if _fact == "number" else [THINGS.c.number]),
         where=None if _fact == "number" else THINGS.c[_fact].is_not(None),
     )
-_partial(
+partial_index(
     "things_open",
     THINGS.c.room_id,
     THINGS.c.kind,
@@ -176,7 +176,7 @@ _partial(
     where=THINGS.c.is_open,
 )
 _WORKED_ON = and_(THINGS.c.kind == "work_lease", THINGS.c.is_open)
-_partial(
+partial_index(
     "things_one_work_lease",
     THINGS.c.room_id,
     THINGS.c.about,

@@ -6,7 +6,12 @@ import orjson
 import structlog
 from starlette.responses import Response
 
-from letagents.domain.accounts import NotSignedIn, NotYourAgent, WorkerSessionRequired
+from letagents.domain.accounts import (
+    AdminRequired,
+    NotSignedIn,
+    NotYourAgent,
+    WorkerSessionRequired,
+)
 from letagents.domain.errors import LetAgentsError
 from letagents.wire.http import problems
 
@@ -15,6 +20,7 @@ log = structlog.get_logger()
 _STATUS: dict[type[LetAgentsError], int] = {
     NotSignedIn: 401,
     NotYourAgent: 403,
+    AdminRequired: 403,
     WorkerSessionRequired: 403,
 }
 

@@ -53,6 +53,7 @@ _STATUS: dict[type[LetAgentsError], tuple[int, str | None, str | None]] = {
 """Status, code and fixed text of an error's class or, without an entry, of the next above it."""
 
 _ERRORS_IN = (
+    "accounts",
     "authors",
     "denials",
     "errors",

@@ -4,8 +4,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from letagents.application.hosting import person_key
-from letagents.domain.accounts import Account
+from letagents.domain.accounts import Account, person_key
 from letagents.domain.errors import Malformed
 from letagents.domain.ids import Token
 from letagents.domain.sessions import Arrival, Host, Predecessor, SessionKind
