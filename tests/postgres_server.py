@@ -58,6 +58,11 @@ def text_of(url: URL) -> str:
     return url.render_as_string(hide_password=False)
 
 
+def plain(place: str) -> str:
+    """Return the URL as the driver alone takes it."""
+    return text_of(make_url(place).set(drivername="postgresql"))
+
+
 @functools.cache
 def _prepared() -> "psycopg.Connection[tuple[object, ...]]":
     """Make the tables, and return a connection to what holds them."""
@@ -66,8 +71,7 @@ def _prepared() -> "psycopg.Connection[tuple[object, ...]]":
     database = open_database(text_of(server()))
     migrations.prepare(database)
     database.close()
-    plain = text_of(server().set(drivername="postgresql"))
-    connection = psycopg.connect(plain, autocommit=True)
+    connection = psycopg.connect(plain(text_of(server())), autocommit=True)
     atexit.register(connection.close)
     return connection
 

@@ -49,7 +49,7 @@ class Settings:
     home: Path
     state: str = "json"
     state_path: Path = attrs.field()
-    rooms_db: str = attrs.field()
+    rooms_db: str = attrs.field(repr=False)  # a URL may hold a password
     lease_term: timedelta = LEASE_TERM
     api_url: str | None = None
     chat_storage: str | None = None
@@ -75,6 +75,11 @@ class Settings:
         if self.chat_storage is not None:
             return self.chat_storage == "cloud"
         return self.api_url is not None
+
+    @property
+    def rooms_are_on_a_server(self) -> bool:
+        """Whether a database server keeps the rooms, and not a file."""
+        return "://" in self.rooms_db and not self.rooms_db.startswith("sqlite")
 
     @property
     def run_dir(self) -> Path:

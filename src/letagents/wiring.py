@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
 
     from letagents.adapters.guard.claims import GuardedRooms
     from letagents.adapters.guard.hooks import GitHooks
+    from letagents.adapters.rooms.bells import Nudges
     from letagents.adapters.rooms.book import Keeping
     from letagents.adapters.state.json_file import JsonFileState
     from letagents.adapters.state.sqlite import SqliteState
@@ -103,14 +104,19 @@ def _state(settings: "Settings", opened: AsyncExitStack) -> "JsonFileState | Sql
 def _rooms(
     settings: "Settings", clock: "Clock", ids: "Ids", opened: AsyncExitStack
 ) -> "RoomTransport":
+<<<<<<< HEAD
     check(settings)
     from letagents.adapters.nudges.datagram import DatagramNudges
+=======
+    if (refused := _no_hosted_rooms(settings)) is not None:
+        raise refused
+>>>>>>> 1428d2a (wip2)
     from letagents.adapters.processes.locks import ProcessLocks
     from letagents.adapters.rooms.local import LocalRooms
 
-    processes = ProcessLocks(settings.run_dir, ids)
+    clock, nudges = _clock_and_nudges(settings, clock, ids, opened)
+    processes = ProcessLocks(settings.run_dir, ids, clock)
     opened.callback(processes.close)
-    nudges = DatagramNudges(settings.run_dir, ids)
     rooms = LocalRooms(
         settings.rooms_db,
         ids,
@@ -122,6 +128,22 @@ def _rooms(
     )
     opened.push_async_callback(rooms.aclose)
     return rooms
+
+
+def _clock_and_nudges(
+    settings: "Settings", clock: "Clock", ids: "Ids", opened: AsyncExitStack
+) -> "tuple[Clock, Nudges]":
+    """Return what all who keep their rooms in the same place have in common."""
+    if not settings.rooms_are_on_a_server:
+        from letagents.adapters.nudges.datagram import DatagramNudges
+
+        return clock, DatagramNudges(settings.run_dir, ids)
+    from letagents.adapters.nudges.postgres import PostgresNudges
+    from letagents.adapters.sql.server_clock import ServerClock
+
+    nudges = PostgresNudges(settings.rooms_db)
+    opened.callback(nudges.close)
+    return ServerClock(clock), nudges
 
 
 def _memory(rooms: "RoomTransport") -> "Stores | None":

@@ -8,6 +8,7 @@ import pytest
 
 from letagents.adapters.nudges.datagram import DatagramNudges
 from letagents.adapters.nudges.none import NoNudges
+from letagents.adapters.nudges.postgres import PostgresNudges
 from letagents.adapters.rooms.bells import Nudges
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
@@ -80,14 +81,18 @@ class TestLocalRoomsWithTheStandardLibrarysSqlite(RoomTransportContract):
 class TestRoomsInPostgres(RoomTransportContract):
     @pytest.fixture
     async def rooms(self, postgres: str, clock: ManualClock) -> AsyncIterator[RoomTransport]:
-        rooms = local(postgres, clock, process=1, nudges=NoNudges())
+        nudges = PostgresNudges(postgres)
+        rooms = local(postgres, clock, process=1, nudges=nudges)
         yield rooms
         await rooms.aclose()
+        nudges.close()
 
     @pytest.fixture
     async def elsewhere(
         self, rooms: RoomTransport, postgres: str, clock: ManualClock
     ) -> AsyncIterator[RoomTransport]:
-        rooms = local(postgres, clock, process=2, nudges=NoNudges())
+        nudges = PostgresNudges(postgres)
+        rooms = local(postgres, clock, process=2, nudges=nudges)
         yield rooms
         await rooms.aclose()
+        nudges.close()

@@ -14,6 +14,7 @@ from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.rooms.writer import Outcome, Post
 from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.opening import AnyDatabase
+from letagents.adapters.sql.server_clock import ServerClock
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import Message, Page, Window
@@ -48,7 +49,7 @@ class Ledger:
         grace: timedelta,
     ) -> "Ledger":
         """Return the ledger of a database, or of the one at a path or URL."""
-        store = LocalStore.at(place)
+        store = LocalStore.at(place, clock if isinstance(clock, ServerClock) else None)
         return cls(store, ids, clock, processes, Books(store, ids, clock, processes, admins, grace))
 
     def change(self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None) -> T:

@@ -15,6 +15,7 @@ from letagents.adapters.sql.engine import is_sqlite, place_of
 from letagents.adapters.sql.migrations import NewerSchema
 from letagents.adapters.sql.opening import AnyDatabase, open_database
 from letagents.adapters.sql.postgres import PostgresDatabase, sqlstate
+from letagents.adapters.sql.server_clock import ServerClock
 from letagents.domain.errors import OutcomeUnknown, RoomsUnavailable
 
 T = TypeVar("T")
@@ -35,8 +36,10 @@ class LocalStore:
         self._failures = (*self._database.failures, CommitFailed, NewerSchema)
 
     @classmethod
-    def at(cls, place: AnyDatabase | Path | str) -> "LocalStore":
+    def at(cls, place: AnyDatabase | Path | str, clock: ServerClock | None = None) -> "LocalStore":
         """Return the store at a path or URL, or in a database, which is then not closed.
+
+        A server sets `clock` to its own.
 
         Raises:
             RoomsUnavailable: the URL is none, or the driver that it names is not installed.
@@ -44,7 +47,7 @@ class LocalStore:
         if isinstance(place, Database | PostgresDatabase):
             return cls(place, is_ours=False)
         try:
-            return cls(open_database(place), is_ours=True)
+            return cls(open_database(place, clock), is_ours=True)
         except (SQLAlchemyError, ImportError) as error:
             raise RoomsUnavailable(
                 f"The rooms cannot be opened: {_in_short(error)}.",

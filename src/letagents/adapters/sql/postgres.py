@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import PoolProxiedConnection
 
 from letagents.adapters.sql.database import CommitFailed, Texts, Unit
+from letagents.adapters.sql.server_clock import ServerClock
 
 T = TypeVar("T")
 
@@ -30,6 +31,7 @@ _NOT_COMMITTED = frozenset({"23", "40"})
 """Classes of errors that say of a commit that it undid the transaction."""
 _TO_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _TO_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+_TELL_THE_TIME = ";SELECT CAST(extract(epoch FROM clock_timestamp()) AS float8)"
 
 
 def sqlstate(error: BaseException) -> str:
@@ -39,9 +41,13 @@ def sqlstate(error: BaseException) -> str:
 
 @attrs.define(eq=False)
 class PostgresDatabase:
-    """A database on a PostgreSQL server. Any thread may use it."""
+    """A database on a PostgreSQL server. Any thread may use it.
+
+    A `clock` that is given is set to the server's whenever a transaction begins.
+    """
 
     engine: Engine
+    _clock: ServerClock | None = None
     _texts: Texts = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -104,7 +110,7 @@ class PostgresDatabase:
         """Say `begin` on a connection; on a new one, if that of before was lost meanwhile."""
         connection = self.engine.raw_connection()
         try:
-            return connection, _said(connection, begin)
+            return connection, self._said(connection, begin)
         except self.failures:
             is_lost = _is_lost(connection)
             self._give_back(connection, None)
@@ -113,10 +119,21 @@ class PostgresDatabase:
         self.engine.dispose()
         connection = self.engine.raw_connection()
         try:
-            return connection, _said(connection, begin)
+            return connection, self._said(connection, begin)
         except BaseException:
             self._give_back(connection, None)
             raise
+
+    def _said(self, connection: PoolProxiedConnection, begin: str) -> Any:
+        cursor = connection.driver_connection.cursor()  # type: ignore[union-attr]  # it is open
+        if self._clock is None:
+            cursor.execute(begin)
+            return cursor
+        cursor.execute(begin + _TELL_THE_TIME)
+        while cursor.nextset():
+            pass  # the time comes last: it may have been long until what was to be held was free
+        self._clock.set_to(cursor.fetchone()[0])
+        return cursor
 
     def _give_back(self, connection: PoolProxiedConnection, cursor: Any) -> None:
         try:
@@ -127,12 +144,6 @@ class PostgresDatabase:
             connection.invalidate()
         else:
             connection.close()
-
-
-def _said(connection: PoolProxiedConnection, begin: str) -> Any:
-    cursor = connection.driver_connection.cursor()  # type: ignore[union-attr]  # it is open
-    cursor.execute(begin)
-    return cursor
 
 
 def _is_lost(connection: PoolProxiedConnection) -> bool:
