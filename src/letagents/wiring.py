@@ -104,13 +104,7 @@ def _state(settings: "Settings", opened: AsyncExitStack) -> "JsonFileState | Sql
 def _rooms(
     settings: "Settings", clock: "Clock", ids: "Ids", opened: AsyncExitStack
 ) -> "RoomTransport":
-<<<<<<< HEAD
     check(settings)
-    from letagents.adapters.nudges.datagram import DatagramNudges
-=======
-    if (refused := _no_hosted_rooms(settings)) is not None:
-        raise refused
->>>>>>> 1428d2a (wip2)
     from letagents.adapters.processes.locks import ProcessLocks
     from letagents.adapters.rooms.local import LocalRooms
 
@@ -270,8 +264,6 @@ async def examine(settings: "Settings") -> "list[Finding]":
     from anyio import to_thread
 
     from letagents.adapters import folders
-    from letagents.adapters.nudges import health as nudges_health
-    from letagents.adapters.nudges.datagram import DatagramNudges
     from letagents.adapters.processes import health as processes_health
     from letagents.adapters.processes.locks import ProcessLocks
     from letagents.adapters.rooms import health as rooms_health
@@ -286,7 +278,18 @@ async def examine(settings: "Settings") -> "list[Finding]":
             *folders.openness("home", settings.run_dir),
             *await state_health.examine(_state(settings, opened)),
             *await to_thread.run_sync(rooms_health.examine, settings.rooms_db),
-            nudges_health.examine(DatagramNudges(settings.run_dir, SystemIds()), settings.run_dir),
+            await to_thread.run_sync(_wake_ups, settings),
             processes_health.examine(ProcessLocks(settings.run_dir, SystemIds()), settings.run_dir),
             *([Finding("hosted rooms", refused.happened, refused.remedy)] if refused else []),
         ]
+
+
+def _wake_ups(settings: "Settings") -> "Finding":
+    from letagents.adapters.nudges import health
+    from letagents.adapters.nudges.datagram import DatagramNudges
+    from letagents.adapters.nudges.postgres import PostgresNudges
+    from letagents.adapters.system import SystemIds
+
+    if settings.rooms_are_on_a_server:
+        return health.examine_server(PostgresNudges(settings.rooms_db))
+    return health.examine(DatagramNudges(settings.run_dir, SystemIds()), settings.run_dir)

@@ -3,9 +3,19 @@
 from pathlib import Path
 
 from letagents.adapters.nudges.datagram import OFTEN, DatagramNudges
+from letagents.adapters.nudges.postgres import OFTEN as SERVER_OFTEN
+from letagents.adapters.nudges.postgres import PostgresNudges
 from letagents.ports.health import Finding
 
 ABOUT = "wake-ups"
+
+
+def examine_server(nudges: PostgresNudges) -> Finding:
+    """Say whether waiters are woken at once through the server that keeps the rooms."""
+    fault = nudges.fault()
+    if fault is None:
+        return Finding(ABOUT, "whoever waits is woken at once, through the server of the rooms")
+    return Finding(ABOUT, f"whoever waits looks every {SERVER_OFTEN} s: {fault}")
 
 
 def examine(nudges: DatagramNudges, run_dir: Path) -> Finding:

@@ -73,6 +73,26 @@ class PostgresNudges:
                 if not self._ears[digest]:
                     del self._ears[digest]
 
+    def fault(self) -> str | None:
+        """Return why others cannot wake the waiters of this process, or None if they can."""
+        from sqlalchemy.exc import SQLAlchemyError
+
+        from letagents.adapters.sql.engine import open_engine
+        from letagents.adapters.sql.postgres import in_short
+
+        try:
+            engine = open_engine(self._place)
+        except (SQLAlchemyError, ImportError) as error:
+            return in_short(error)
+        try:
+            with _connected(engine) as connection:
+                connection.execute(_LISTEN)
+                connection.execute(_NOTIFY, [["doctor"]])
+                heard = list(connection.notifies(timeout=PATIENCE, stop_after=1))
+        except (engine.dialect.loaded_dbapi.Error, SQLAlchemyError, OSError) as error:
+            return in_short(error)
+        return None if heard else "the server does not pass on what is told with NOTIFY"
+
     def close(self) -> None:
         """Tell what was not told yet, if the server can be reached, and listen no more."""
         with self._lock:

@@ -7,9 +7,10 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from letagents.adapters import folders
+from letagents.adapters.rooms import server_health
 from letagents.adapters.sql import search_index, sqlite_library
 from letagents.adapters.sql.database import CommitFailed, Database, Unit
-from letagents.adapters.sql.engine import is_sqlite, open_engine, place_of
+from letagents.adapters.sql.engine import is_url_of_server, open_engine, place_of
 from letagents.adapters.sql.migrations import VERSION
 from letagents.adapters.sql.sqlite_library import SqliteLibrary
 from letagents.ports.health import Finding
@@ -22,15 +23,16 @@ _SHOWN = 3
 
 def examine(place: str) -> list[Finding]:
     """Say of the rooms at a path or URL whether they can be read, are whole and can be written."""
+    if is_url_of_server(place):
+        return _of_server(place)
     used = sqlite_library.library()
     library = [Finding("sqlite", str(used)), *_lacks(used)]
     try:
         engine = open_engine(place)
     except (SQLAlchemyError, ImportError) as error:
-        remedy = "Correct LETAGENTS_ROOMS_DB, or install the driver that it names."
-        return [*library, Finding(ABOUT, f"The rooms cannot be opened: {error}.", remedy=remedy)]
+        return [*library, _not_opened(error)]
     try:
-        return [*library, *(_sqlite(engine) if is_sqlite(engine) else _server(engine))]
+        return [*library, *_sqlite(engine)]
     finally:
         engine.dispose()
 
@@ -72,13 +74,24 @@ def _read_and_written(engine: Engine) -> Finding:
     return Finding(ABOUT, f"{place} is whole, can be written and synced ({form})")
 
 
-def _server(engine: Engine) -> list[Finding]:
-    place = place_of(engine)
+def _of_server(place: str) -> list[Finding]:
     try:
-        with engine.connect():
-            return [Finding(ABOUT, f"{place} answers")]
-    except SQLAlchemyError as error:
-        return [_unusable(place, error)]
+        engine = open_engine(place)
+    except (SQLAlchemyError, ImportError) as error:
+        return [_not_opened(error)]
+    try:
+        return server_health.examine(engine)
+    finally:
+        engine.dispose()
+
+
+def _not_opened(error: Exception) -> Finding:
+    return Finding(
+        ABOUT,
+        f"The rooms cannot be opened: {error}.",
+        remedy="Correct LETAGENTS_ROOMS_DB, or install the driver that it names: "
+        "pip install 'letagents[postgres]'.",
+    )
 
 
 def _examined(unit: Unit) -> tuple[int, list[str]]:

@@ -8,15 +8,16 @@ from typing import TypeVar
 import attrs
 from sqlalchemy.exc import SQLAlchemyError
 
+from letagents.adapters.rooms import local_failures
 from letagents.adapters.rooms.rosters import Rosters
 from letagents.adapters.sql import migrations
 from letagents.adapters.sql.database import CommitFailed, Database, Unit
-from letagents.adapters.sql.engine import is_sqlite, place_of
+from letagents.adapters.sql.engine import is_sqlite
 from letagents.adapters.sql.migrations import NewerSchema
 from letagents.adapters.sql.opening import AnyDatabase, open_database
-from letagents.adapters.sql.postgres import PostgresDatabase, sqlstate
+from letagents.adapters.sql.postgres import PostgresDatabase, in_short
 from letagents.adapters.sql.server_clock import ServerClock
-from letagents.domain.errors import OutcomeUnknown, RoomsUnavailable
+from letagents.domain.errors import RoomsUnavailable
 
 T = TypeVar("T")
 
@@ -50,8 +51,9 @@ class LocalStore:
             return cls(open_database(place, clock), is_ours=True)
         except (SQLAlchemyError, ImportError) as error:
             raise RoomsUnavailable(
-                f"The rooms cannot be opened: {_in_short(error)}.",
-                remedy="Correct LETAGENTS_ROOMS_DB, or install the driver that it names.",
+                f"The rooms cannot be opened: {in_short(error)}.",
+                remedy="Correct LETAGENTS_ROOMS_DB, or install the driver that it names: "
+                "pip install 'letagents[postgres]'.",
             ) from error
 
     @property
@@ -98,59 +100,12 @@ class LocalStore:
                 self._prepare()
             return act(work)
         except self._failures as error:
-            if _is_our_mistake(error):
+            if local_failures.is_our_mistake(error):
                 raise
-            raise _told(error, place_of(self._database.engine)) from error
+            raise local_failures.told(error, self._database.engine) from error
 
     def _prepare(self) -> None:
         with self._lock:
             if not self._is_prepared:
                 migrations.prepare(self._database)
                 self._is_prepared = True
-
-
-_OF_THE_PLACE = frozenset({"3D000", "3F000", "42501", "42P01", "42P07"})
-"""What is wrong with the place, though drivers call it an error of the program: a database, schema,
-right or table is lacking, or there are tables of others."""
-
-
-def _is_our_mistake(error: Exception) -> bool:
-    kinds = {kind.__name__ for kind in type(error).__mro__}
-    return "ProgrammingError" in kinds and sqlstate(error) not in _OF_THE_PLACE
-
-
-def _told(error: Exception, place: str) -> RoomsUnavailable | OutcomeUnknown:
-    if isinstance(error, CommitFailed):
-        return OutcomeUnknown(
-            f"The rooms in {place} broke while a change was being written ({error}).",
-            remedy="Read the latest messages before doing it again: it may have happened. "
-            "Run `letagents doctor` to see what is wrong with the place.",
-        )
-    if isinstance(error, NewerSchema):
-        return RoomsUnavailable(
-            f"The rooms in {place} were made by a newer letagents: {error}.",
-            remedy="Upgrade letagents, or set LETAGENTS_ROOMS_DB to another file.",
-        )
-    if _is_locked(error):
-        return RoomsUnavailable(
-            f"The rooms in {place} are locked: another process is writing there, or was stopped "
-            "while it did. Nothing was changed.",
-            remedy="Make the same call again. If it goes on, find who has the file open "
-            f"(`fuser {place}`), and let it go on or end it.",
-        )
-    return RoomsUnavailable(
-        f"The rooms in {place} cannot be used: {_in_short(error)}.",
-        remedy="Run `letagents doctor` to see what is wrong with the place, "
-        "or set LETAGENTS_ROOMS_DB to another file.",
-    )
-
-
-def _is_locked(error: Exception) -> bool:
-    cause = getattr(error, "orig", None) or error
-    return str(getattr(cause, "sqlite_errorname", "")).startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
-
-
-def _in_short(error: BaseException) -> str:
-    """Return the driver's own sentence, without the statement and its parameters."""
-    cause = getattr(error, "orig", None) or error
-    return str(cause).strip().rstrip(".") or type(cause).__name__

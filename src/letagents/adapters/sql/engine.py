@@ -87,9 +87,7 @@ def _sqlite_engine(place: Path | str, library: SqliteLibrary) -> Engine:
 
 
 def _postgres_engine(place: str) -> Engine:
-    url = make_url(place)
-    if url.get_backend_name() not in ("postgresql", "postgres"):
-        raise ArgumentError(f"{url.get_backend_name()} is no database that rooms can be kept in")
+    url = _server_url(place)
     engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
         pool_size=CONNECTIONS,
@@ -104,6 +102,27 @@ def _postgres_engine(place: str) -> Engine:
         connection.execute(_SESSION)
 
     return engine
+
+
+def _server_url(place: str) -> URL:
+    """Return `place` as a URL. What is wrong with it is told without a part of it: which is which
+    is not known then, and one is a password.
+
+    Raises:
+        ArgumentError: it is none.
+    """
+    try:
+        url = make_url(place)
+    except (ArgumentError, ValueError):
+        url = None
+    if url is None or "@" in (url.host or ""):
+        raise ArgumentError(
+            "its URL cannot be read. It is postgresql://USER:PASSWORD@HOST/DATABASE, and a sign "
+            "of the password that is no letter or digit is written as %XX"
+        )
+    if url.get_backend_name() not in ("postgresql", "postgres"):
+        raise ArgumentError("of servers, only a PostgreSQL can keep them: postgresql://")
+    return url
 
 
 _REACHING = {

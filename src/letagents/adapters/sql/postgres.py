@@ -39,6 +39,14 @@ def sqlstate(error: BaseException) -> str:
     return getattr(getattr(error, "orig", None) or error, "sqlstate", None) or ""
 
 
+def in_short(error: BaseException) -> str:
+    """Return the driver's own sentence, without the statement, its parameters and the rows."""
+    cause = getattr(error, "orig", None) or error
+    sentence = getattr(getattr(cause, "diag", None), "message_primary", None) or str(cause)
+    first = sentence.strip().partition("\n")[0]
+    return first.strip().rstrip(".") or type(cause).__name__
+
+
 @attrs.define(eq=False)
 class PostgresDatabase:
     """A database on a PostgreSQL server. Any thread may use it.
@@ -108,7 +116,7 @@ class PostgresDatabase:
 
     def _first_said(self, begin: str) -> tuple[PoolProxiedConnection, Any]:
         """Say `begin` on a connection; on a new one, if that of before was lost meanwhile."""
-        connection = self.engine.raw_connection()
+        connection = self._connected()
         try:
             return connection, self._said(connection, begin)
         except self.failures:
@@ -117,12 +125,19 @@ class PostgresDatabase:
             if not is_lost:
                 raise
         self.engine.dispose()
-        connection = self.engine.raw_connection()
+        connection = self._connected()
         try:
             return connection, self._said(connection, begin)
         except BaseException:
             self._give_back(connection, None)
             raise
+
+    def _connected(self) -> PoolProxiedConnection:
+        try:
+            return self.engine.raw_connection()
+        except self.engine.dialect.loaded_dbapi.ProgrammingError as error:
+            # Something in the URL that the driver does not know: no mistake of a statement.
+            raise SQLAlchemyError(in_short(error)) from error
 
     def _said(self, connection: PoolProxiedConnection, begin: str) -> Any:
         cursor = connection.driver_connection.cursor()  # type: ignore[union-attr]  # it is open
@@ -157,7 +172,7 @@ def _commit(cursor: Any, failures: tuple[type[Exception], ...]) -> None:
     except failures as error:
         if sqlstate(error)[:2] in _NOT_COMMITTED:
             raise
-        raise CommitFailed(str(error)) from error
+        raise CommitFailed(in_short(error)) from error
     if cursor.statusmessage != "COMMIT":
         raise SQLAlchemyError("the server had given the transaction up")
 

@@ -19,6 +19,7 @@ from letagents.settings import Settings, load, set_in_file
 from letagents.wiring import examine
 
 _PASSWORD = re.compile(r"://([^/@:]*):.*@")
+_PASSWORD_IN_QUERY = re.compile(r"(?i)((?:^|[?&])[a-z_]*password=)[^&]*")
 _OLD_NAMES = {"agent_name": "AGENT_NAME", "agent_ide": "AGENT_IDE"}
 
 
@@ -77,7 +78,11 @@ def _in_force(settings: Settings, environ: Mapping[str, str]) -> Iterator[Settin
         variables = (f"LETAGENTS_{name.upper()}", _OLD_NAMES.get(name, ""))
         is_set = any(environ.get(variable, "").strip() for variable in variables)
         origin = "environment" if is_set else "config.toml" if name in file else "default"
-        yield Setting(name, value and _PASSWORD.sub(r"://\1:***@", value), origin)
+        yield Setting(name, value and _without_password(value), origin)
+
+
+def _without_password(value: str) -> str:
+    return _PASSWORD_IN_QUERY.sub(r"\1***", _PASSWORD.sub(r"://\1:***@", value))
 
 
 def _values(settings: Settings) -> dict[str, str | None]:
