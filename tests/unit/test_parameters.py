@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from letagents.domain.errors import Malformed
 from letagents.entrypoints.mcp.documents import WHOLE_NUMBERS
 from letagents.entrypoints.mcp.parameters import Kind, Parameter, input_schema
-from letagents.entrypoints.mcp.reading import read
+from letagents.entrypoints.mcp.reading import LARGEST_INTEGER, read
 
 TEXT = Parameter("text", "string", "What to say.", required=True, max_length=10, free_text=True)
 ROOM = Parameter("room_id", "string", min_length=2, max_length=5)
@@ -342,6 +342,8 @@ def is_refused_on_purpose(row: Parameter, value: object) -> bool:
         return any(is_refused_on_purpose(WORD, one) for one in value)
     if row.kind == "object" and isinstance(value, dict):
         return any(is_odd(one, row) for one in value.values())
+    if isinstance(value, int | float) and row.kind == "integer":
+        return abs(value) > LARGEST_INTEGER
     if isinstance(value, float) and row.kind == "number":
         return not math.isfinite(value)
     if not isinstance(value, str) or row.kind != "string":
