@@ -28,6 +28,23 @@ WRONG = [
     ("search", ROOM, "!!!"),
     ("guidelines", ROOM, "--set", "/nowhere/at/all"),
     ("board", "another workshop"),
+    ("task", "add", ROOM, " "),
+    ("task", "add", ROOM, "x", "--source", "msg_99"),
+    ("task", "accept", ROOM, "nope"),
+    ("task", "accept", ROOM, "task_99"),
+    ("task", "done", ROOM, "task_1"),
+    ("task", "accept", ROOM, "task_1"),
+    ("task", "release", ROOM, "task_1"),
+    ("task", "release", "--review", ROOM, "task_1"),
+    ("task", "assign", ROOM, "task_1", "Ada"),
+    ("task", "assign", "--review", ROOM, "task_1", "Ada"),
+    ("lock", ROOM, "nope"),
+    ("lock", ROOM, "task_99"),
+    ("lock", ROOM, "task_1", "--reason", "x" * 2_001),
+    ("unlock", ROOM, "task_1"),
+    ("unlock", ROOM, "--board"),
+    ("manager", ROOM, "Ada"),
+    ("manager", ROOM, "--reason", "lunch"),
     ("tail", "ABCD-EFGH-JKLM"),
 ]
 CALL = re.compile(rf"\b({'|'.join(tool.name for tool in TOOLS)})\b")
@@ -37,9 +54,10 @@ CALL = re.compile(rf"\b({'|'.join(tool.name for tool in TOOLS)})\b")
 def a_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LETAGENTS_HOME", str(tmp_path / "home"))
     main(["send", "--create", ROOM, "Hello"])
+    main(["task", "add", ROOM, "Mend the roof"])
 
 
-@pytest.mark.parametrize("words", WRONG, ids=" ".join)
+@pytest.mark.parametrize("words", WRONG, ids=lambda words: " ".join(words)[:60])
 def test_a_person_is_told_what_to_do_at_a_shell(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:

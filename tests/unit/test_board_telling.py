@@ -108,5 +108,5 @@ def test_a_board_is_listed_with_who_is_on_each_task() -> None:
     assert lines[0].split() == ["TASK", "STATUS", "WHO", "TITLE"]
     assert "accepted (locked)  -" in lines[1]
     assert "Ada (gone)" in lines[2]
-    assert "lock_1 stops this task (human_stop): rain" in why
+    assert "lock_1 stops this task (human_stop, by Grace): rain" in why
     assert "claim_task" not in why

@@ -7,14 +7,15 @@ from datetime import datetime, timedelta
 import anyio
 import attrs
 
-from letagents.domain import moves, tasks
+from letagents.domain import moves, orders
 from letagents.domain.board import LARGEST_PAGE, History, LeaseView, Query, TaskView
-from letagents.domain.errors import Malformed
 from letagents.domain.events import Event
 from letagents.domain.leases import LeaseKind
+from letagents.domain.locks import Lock
 from letagents.domain.names import primary_label
 from letagents.domain.tasks import MOVES, REVIEWABLE, WORKING, Patch, Status
 from letagents.entrypoints.cli import printing
+from letagents.entrypoints.cli.given import task_given
 from letagents.entrypoints.cli.printing import DIM, GREEN, YELLOW, Surface, one_line
 from letagents.entrypoints.cli.visiting import a_person_and_client, room_called
 from letagents.wire import board as plain
@@ -23,26 +24,28 @@ from letagents.wire import moments
 REASON_SHOWN = 200
 """So many characters of a reason are shown; --json has all."""
 
-NOTHING = "There is no open task here. An agent proposes one with add_task."
-NOTHING_AT_ALL = "There is no task here. An agent proposes one with add_task."
+NOTHING = "There is no open task here. `letagents task add` puts one there."
+NOTHING_AT_ALL = "There is no task here. `letagents task add` puts one there."
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the board, or why a task stands as it does; return the exit code."""
     if arguments.command == "why":
         return _run_why(arguments)
-    room_id, views = anyio.run(_views, arguments.room, not arguments.all)
+    room_id, views, stops = anyio.run(_views, arguments.room, not arguments.all)
     if arguments.json:
         for view in views:
             printing.say_json(plain.task(view, room_id))
         return 0
     surface = printing.output()
+    for lock in stops:
+        printing.say(_stopped(lock, surface))
     nothing = NOTHING_AT_ALL if arguments.all else NOTHING
     printing.say("\n".join(listed(views, surface)) if views else nothing)
     return 0
 
 
-async def _views(room: str, open_only: bool) -> tuple[object, list[TaskView]]:
+async def _views(room: str, open_only: bool) -> tuple[object, list[TaskView], tuple[Lock, ...]]:
     async with a_person_and_client() as (person, client):
         room_id = (await room_called(person, room)).room_id
         query = Query(open_only=open_only, limit=LARGEST_PAGE)
@@ -51,7 +54,7 @@ async def _views(room: str, open_only: bool) -> tuple[object, list[TaskView]]:
             page = await client.board.tasks(room_id, query)
             found += page.tasks
             if not page.more:
-                return room_id, found
+                return room_id, found, page.locks
             query = attrs.evolve(query, after=found[-1].task.number)
 
 
@@ -81,7 +84,7 @@ def _on_it(view: TaskView) -> str:
 
 
 def _run_why(arguments: argparse.Namespace) -> int:
-    task_id = _task_id(arguments.task)
+    task_id = task_given(arguments.task)
     room_id, history = anyio.run(_history, arguments.room, task_id)
     if arguments.json:
         for event in history.events:
@@ -92,14 +95,6 @@ def _run_why(arguments: argparse.Namespace) -> int:
     for line in explained(history, printing.output()):
         printing.say(line)
     return 0
-
-
-def _task_id(text: str) -> str:
-    try:
-        return tasks.task_id_of(text, "TASK")
-    except Malformed as error:
-        remedy = "Pass an id as `letagents board ROOM --all` shows it, such as task_3."
-        raise Malformed(error.happened, remedy=remedy) from None
 
 
 async def _history(room: str, task_id: str) -> tuple[object, History]:
@@ -125,10 +120,17 @@ def explained(history: History, surface: Surface) -> Iterator[str]:
     for view in history.view.leases:
         yield _held(view)
     for lock in history.view.locks:
-        what = "this task" if lock.task_id else "the whole board"
-        why = f": {one_line(lock.message)}" if lock.message else ""
-        yield surface.painted(f"{lock.lock_id} stops {what} ({lock.reason.value}){why}", YELLOW)
+        yield _stopped(lock, surface)
     yield from _possible(history.view)
+    yield f"You can say, as VERB of `letagents task`: {', '.join(orders.open_words(task.status))}."
+
+
+def _stopped(lock: Lock, surface: Surface) -> str:
+    what = "this task" if lock.task_id else "the whole board"
+    why = f": {one_line(lock.message)}" if lock.message else ""
+    by = one_line(primary_label(lock.created_by) or lock.created_by)
+    said = f"{lock.lock_id} stops {what} ({lock.reason.value}, by {by}){why}"
+    return surface.painted(said, YELLOW)
 
 
 def _told(event: Event, surface: Surface) -> str:

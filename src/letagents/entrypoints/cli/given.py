@@ -3,7 +3,7 @@
 import re
 import sys
 
-from letagents.domain import names
+from letagents.domain import names, tasks, texts
 from letagents.domain.errors import Malformed
 from letagents.domain.ids import quoted
 from letagents.domain.messages import TEXT_LIMIT
@@ -25,6 +25,20 @@ def text_given(text: str) -> str:
             f"What came in is no UTF-8: the byte at {error.start} does not fit.",
             remedy="Convert it, for example with iconv, and send it again.",
         ) from None
+
+
+def task_given(text: str) -> str:
+    """Return the id of a task that somebody gave, or raise Malformed."""
+    try:
+        return tasks.task_id_of(text, "TASK")
+    except Malformed as error:
+        remedy = "Pass an id as `letagents board ROOM --all` shows it, such as task_3."
+        raise Malformed(error.happened, remedy=remedy) from None
+
+
+def reason_given(text: str | None) -> str | None:
+    """Return the reason that somebody gave with --reason, or raise Malformed."""
+    return texts.optional(text, "--reason", tasks.REASON_LIMIT)
 
 
 def name_given(text: str | None) -> str | None:

@@ -9,9 +9,13 @@ import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TypeAlias
 
 from letagents.domain.errors import LetAgentsError
+from letagents.entrypoints.cli import deeds
+from letagents.entrypoints.cli.parsing import Commands
+from letagents.entrypoints.cli.parsing import as_json as _json
+from letagents.entrypoints.cli.parsing import command as _command
+from letagents.entrypoints.cli.parsing import message_id as _message_id
 
 INTERRUPTED = 130
 
@@ -19,8 +23,6 @@ _WITHOUT_OUTPUT = ("guarding",)
 """Git's hooks print to standard error alone."""
 
 _OPTION = re.compile(r"-[^\d\s.][^\s]*$")
-
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -112,6 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     _search(commands)
     _board(commands)
     _why(commands)
+    deeds.add(commands)
     _intents(commands)
     _deciding(commands)
     _requests(commands)
@@ -120,14 +123,6 @@ def _parser() -> argparse.ArgumentParser:
     _guidelines(commands)
     _guard(commands)
     _doctor(commands)
-    return parser
-
-
-def _command(commands: Commands, name: str, *, module: str, does: str) -> argparse.ArgumentParser:
-    """Add a command, which `run` in the module of that name carries out."""
-    said = f"{does[0].upper()}{does[1:]}."
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=does, description=said)
-    parser.set_defaults(module=module)
     return parser
 
 
@@ -313,10 +308,6 @@ def _doctor(commands: Commands) -> None:
     _json(_command(commands, "doctor", module="doctor", does=does))
 
 
-def _json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-
-
 MOST = 100_000
 
 
@@ -324,17 +315,6 @@ def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text[:9]) > MOST:
         raise argparse.ArgumentTypeError(f"this is no number from 0 to {MOST}: {text!a}")
     return int(text)
-
-
-def _message_id(text: str) -> object:
-    from letagents.domain.errors import Malformed
-    from letagents.domain.ids import MessageId
-
-    try:
-        return MessageId.parse(text)
-    except Malformed:
-        wrong = f"this is no message's id, such as msg_3: {text!a}"
-        raise argparse.ArgumentTypeError(wrong) from None
 
 
 class _Version(argparse.Action):

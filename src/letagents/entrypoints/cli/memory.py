@@ -2,15 +2,11 @@
 
 import argparse
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
-import attrs
 
-from letagents.application.memory import Memory
-from letagents.application.person import Person
 from letagents.domain import knowledge, records
 from letagents.domain.errors import Malformed
 from letagents.domain.guidelines import MAX_BYTES, InForce
@@ -18,11 +14,10 @@ from letagents.domain.ids import RoomId
 from letagents.domain.knowledge import Section
 from letagents.domain.names import primary_label
 from letagents.domain.records import Record
-from letagents.domain.sessions import Connection
 from letagents.entrypoints.cli import printing
 from letagents.entrypoints.cli.given import STANDARD_INPUT, name_given, text_given
 from letagents.entrypoints.cli.printing import BOLD, DIM, Surface
-from letagents.entrypoints.cli.visiting import a_person_and_client, room_called
+from letagents.entrypoints.cli.visiting import visiting
 from letagents.wire import memory, moments
 
 INDENT = "  "
@@ -78,19 +73,19 @@ def _list(arguments: argparse.Namespace, section: Section, surface: Surface) -> 
 
 async def _found(arguments: argparse.Namespace, section: Section) -> tuple[RoomId, list[Record]]:
     """Return the records that are open, or all."""
-    async with _visit(arguments.room) as visit:
+    async with visiting(arguments.room) as visit:
         found: list[Record] = []
         more, after = True, None
         while more and (arguments.all or not found or found[-1].is_open):
-            page = await visit.memory.records(visit.room_id, section, after=after)
+            page = await visit.client.memory.records(visit.room_id, section, after=after)
             found += page.records
             more, after = page.more, records.cursor(page.records[-1]) if page.records else None
         return visit.room_id, [one for one in found if arguments.all or one.is_open]
 
 
 async def _versions(arguments: argparse.Namespace) -> tuple[RoomId, Sequence[Record]]:
-    async with _visit(arguments.room) as visit:
-        found = await visit.memory.history(visit.room_id, arguments.history.strip())
+    async with visiting(arguments.room) as visit:
+        found = await visit.client.memory.history(visit.room_id, arguments.history.strip())
         return visit.room_id, found.records
 
 
@@ -99,8 +94,8 @@ def _text(words: str | None) -> str | None:
 
 
 async def _revised(arguments: argparse.Namespace, title: str | None, body: str | None) -> Record:
-    async with _visit(arguments.room) as visit:
-        found = await visit.memory.history(visit.room_id, arguments.revise.strip())
+    async with visiting(arguments.room) as visit:
+        found = await visit.client.memory.history(visit.room_id, arguments.revise.strip())
         before = found.records[0]
         old = before.entry
         said = knowledge.entry(
@@ -114,13 +109,13 @@ async def _revised(arguments: argparse.Namespace, title: str | None, body: str |
             source_message_id=old.source_message,
         )
         async with visit.acting() as by:
-            return await visit.memory.revise(by, before, said)
+            return await visit.client.memory.revise(by, before, said)
 
 
 async def _archived(arguments: argparse.Namespace, record_id: str) -> Record:
-    async with _visit(arguments.room) as visit, visit.acting() as by:
+    async with visiting(arguments.room) as visit, visit.acting() as by:
         is_archived = arguments.archive is not None
-        return await visit.memory.archive(by, record_id.strip(), archived=is_archived)
+        return await visit.client.memory.archive(by, record_id.strip(), archived=is_archived)
 
 
 def _show(
@@ -179,8 +174,8 @@ def _answer(arguments: argparse.Namespace, _surface: Surface) -> None:
 
 
 async def _answered(arguments: argparse.Namespace, text: str, name: str | None) -> Record:
-    async with _visit(arguments.room) as visit, visit.acting(name) as by:
-        return await visit.memory.answer(by, arguments.request.strip(), text)
+    async with visiting(arguments.room) as visit, visit.acting(name) as by:
+        return await visit.client.memory.answer(by, arguments.request.strip(), text)
 
 
 # --- guidelines ---------------------------------------------------------------------------------
@@ -204,11 +199,11 @@ def _guidelines(arguments: argparse.Namespace, surface: Surface) -> None:
 
 
 async def _in_force(arguments: argparse.Namespace, text: str | None) -> tuple[RoomId, InForce]:
-    async with _visit(arguments.room) as visit:
+    async with visiting(arguments.room) as visit:
         if text is None:
-            return visit.room_id, await visit.memory.guidelines(visit.room_id)
+            return visit.room_id, await visit.client.memory.guidelines(visit.room_id)
         async with visit.acting(name_given(arguments.name)) as by:
-            return visit.room_id, await visit.memory.set_guidelines(by, text)
+            return visit.room_id, await visit.client.memory.set_guidelines(by, text)
 
 
 def _file_given(place: str) -> str:
@@ -232,28 +227,3 @@ def _file_given(place: str) -> str:
             "does not fit.",
             remedy="Convert it, for example with iconv, and set it again.",
         ) from None
-
-
-# --- who asks -----------------------------------------------------------------------------------
-
-
-@attrs.frozen
-class _Visit:
-    """A person who has come to see about one room."""
-
-    room_id: RoomId
-    memory: Memory
-    _person: Person
-
-    @asynccontextmanager
-    async def acting(self, name: str | None = None) -> AsyncIterator[Connection]:
-        """Be in the room for a moment, under that name or the person's own."""
-        async with self._person.present(self.room_id, name or await self._person.name()) as by:
-            yield by
-
-
-@asynccontextmanager
-async def _visit(room: str) -> AsyncIterator[_Visit]:
-    async with a_person_and_client() as (person, client):
-        room_id = (await room_called(person, room)).room_id
-        yield _Visit(room_id, client.memory, person)

@@ -132,7 +132,7 @@ _REMEDIES = {
     "unknown_task": "Run `letagents board ROOM --all` to see its tasks.",
     "unknown_record": "Run `letagents requests ROOM --all` or `letagents memory ROOM --all`.",
     "unknown_message": "Run `letagents tail ROOM` to see the ids of its messages.",
-    "coordination_active_lock": "Run `letagents board ROOM` to see what is locked.",
+    "coordination_active_lock": "Run `letagents unlock ROOM --board` to lift it.",
     "coordination_duplicate_work": "Approve it once that is over, or run "
     "`letagents deny ROOM INTENT`.",
     "key_reused": "Pass another --key for another message, or none.",

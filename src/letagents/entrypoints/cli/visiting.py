@@ -3,10 +3,14 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+import attrs
+
 from letagents.application.client import Client
 from letagents.application.person import Person
 from letagents.domain.errors import UnknownRoom
+from letagents.domain.ids import RoomId
 from letagents.domain.rooms import Room, looks_like_code
+from letagents.domain.sessions import Connection
 from letagents.entrypoints import logs
 from letagents.entrypoints.cli.printing import one_line
 from letagents.settings import load
@@ -31,6 +35,29 @@ async def a_person_and_client() -> AsyncIterator[tuple[Person, Client]]:
         letagents.client(settings.hints) as client,
     ):
         yield Person(letagents.rooms, client.messages, client.chat, letagents.ids), client
+
+
+@attrs.frozen
+class Visit:
+    """A person who has come to see about one room."""
+
+    room_id: RoomId
+    client: Client
+    _person: Person
+
+    @asynccontextmanager
+    async def acting(self, name: str | None = None) -> AsyncIterator[Connection]:
+        """Be in the room for a moment, under that name or the person's own."""
+        async with self._person.present(self.room_id, name or await self._person.name()) as by:
+            yield by
+
+
+@asynccontextmanager
+async def visiting(room: str) -> AsyncIterator[Visit]:
+    """Let a person in who has come to see about that room. Raises: as `room_called`."""
+    async with a_person_and_client() as (person, client):
+        room_id = (await room_called(person, room)).room_id
+        yield Visit(room_id, client, person)
 
 
 async def room_called(person: Person, name: str, *, create: bool = False) -> Room:

@@ -171,7 +171,8 @@ def _claimed(sheet: Sheet, task_id: str, by: Session, reason: str | None) -> Lea
     before = sheet.active(LeaseKind.REVIEW, task)
     lease = sheet.claim(LeaseKind.REVIEW, task, by)
     if before is None or before.lease_id != lease.lease_id:
-        sheet.note(task, EventType.REVIEW_CLAIMED, lease=lease, reason=reason)
+        given = None if by == sheet.book.caller else f"to {by.actor_label}"
+        sheet.note(task, EventType.REVIEW_CLAIMED, lease=lease, reason=reason, detail=given)
     return LeaseMoved(view=sheet.view(task), lease=lease)
 
 

@@ -1,0 +1,121 @@
+"""The commands with which a person acts on a board, and what they take."""
+
+import argparse
+
+from letagents.entrypoints.cli.parsing import (
+    Commands,
+    as_json,
+    by_name,
+    command,
+    message_id,
+    of_room,
+)
+
+MODES = ("off", "manager_optional", "intent_required")
+FAILOVERS = ("off", "announce", "auto")
+KINDS = ("human_stop", "duplicate", "manager_pause", "revoked", "policy")
+MOVES = {
+    "accept": "let what was proposed be claimed",
+    "cancel": "end it undone; who is on it is told",
+    "reopen": "let what is over be claimed again",
+    "start": "set it to in_progress",
+    "block": "set it to blocked",
+    "submit": "set it to in_review",
+    "merged": "say that what another agent reviews is merged",
+    "done": "say that it is done",
+}
+_TASK = "its id, such as task_3"
+_WHO = "an agent: its name, its key or its session"
+
+
+def add(commands: Commands) -> None:
+    """Add them all."""
+    _task(commands)
+    _lock(commands)
+    _unlock(commands)
+    _approvals(commands)
+    _manager(commands)
+
+
+def _task(commands: Commands) -> None:
+    does = "put a task on a board, move it, or say who is on it; the room tells whom it concerns"
+    task = command(commands, "task", module="tasks", does=does)
+    verbs = task.add_subparsers(metavar="VERB", dest="command", required=True)
+    _add(verbs)
+    for name, does in MOVES.items():
+        _about_a_task(_verb(verbs, name, does))
+    assign = _verb(verbs, "assign", "put an agent on it, in place of who is on it now")
+    release = _verb(verbs, "release", "take it from who is on it, for whoever wants it")
+    for verb in (assign, release):
+        _about_a_task(verb)
+        verb.add_argument("--review", action="store_true", help="its review, not the work")
+        verb.add_argument("--reason", metavar="TEXT", help="why, in a few words")
+    assign.add_argument("who", metavar="AGENT", help=_WHO)
+
+
+def _verb(verbs: Commands, name: str, does: str) -> argparse.ArgumentParser:
+    verb = command(verbs, name, module="tasks", does=does)
+    of_room(verb)
+    by_name(verb)
+    return verb
+
+
+def _about_a_task(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("task", metavar="TASK", help=_TASK)
+
+
+def _add(verbs: Commands) -> None:
+    add = _verb(verbs, "add", "put one on the board; it can be claimed at once")
+    add.add_argument("title", metavar="TITLE", nargs="+", help="what is to be done, in one line")
+    add.set_defaults(several="title")
+    add.add_argument("--description", metavar="TEXT", help="all that matters; - reads it")
+    add.add_argument("--source", metavar="msg_N", type=message_id, help="who asks for it there")
+    add.add_argument("--key", help="repeating the call with the same key adds it only once")
+
+
+def _lock(commands: Commands) -> None:
+    does = "stop the work on a task, or on the whole board; who is on it is told"
+    lock = command(commands, "lock", module="locks", does=does)
+    _what(lock)
+    lock.add_argument("--reason", metavar="TEXT", help="why, in a few words")
+    lock.add_argument("--kind", choices=KINDS, default=KINDS[0], help=f"({KINDS[0]})")
+
+
+def _unlock(commands: Commands) -> None:
+    does = "let the work go on; who is on it is told"
+    _what(command(commands, "unlock", module="locks", does=does))
+
+
+def _what(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(command=parser.prog.rpartition(" ")[2])
+    of_room(parser)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("task", metavar="TASK", nargs="?", help=_TASK)
+    what.add_argument("--board", action="store_true", help="the whole board")
+    by_name(parser)
+
+
+def _approvals(commands: Commands) -> None:
+    does = "show how much agents of a room have to get approved, and by whom; or change it"
+    approvals = command(commands, "approvals", module="managers", does=does)
+    approvals.set_defaults(command="approvals")
+    of_room(approvals)
+    approvals.add_argument("--mode", choices=MODES, help="how much has to be approved")
+    approvals.add_argument(
+        "--failover", choices=FAILOVERS, help="what happens when the manager is gone"
+    )
+    by_name(approvals)
+    as_json(approvals)
+
+
+def _manager(commands: Commands) -> None:
+    does = "list who is in a room and can manage its board; let one do so, or nobody"
+    manager = command(commands, "manager", module="managers", does=does)
+    manager.set_defaults(command="manager")
+    of_room(manager)
+    change = manager.add_mutually_exclusive_group()
+    change.add_argument("who", metavar="AGENT", nargs="?", help=_WHO)
+    change.add_argument("--release", action="store_true", help="let nobody manage it")
+    manager.add_argument("--reason", metavar="TEXT", help="why, in a few words, with --release")
+    by_name(manager)
+    as_json(manager)

@@ -1,0 +1,41 @@
+"""What the parsers of commands have in common."""
+
+import argparse
+from typing import TypeAlias
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def command(commands: Commands, name: str, *, module: str, does: str) -> argparse.ArgumentParser:
+    """Add a command, which `run` in the module of that name carries out."""
+    said = f"{does[0].upper()}{does[1:]}."
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=does, description=said)
+    parser.set_defaults(module=module)
+    return parser
+
+
+def of_room(parser: argparse.ArgumentParser) -> None:
+    """Let the command be about a room."""
+    parser.add_argument("room", metavar="ROOM", help="its name or invite code")
+
+
+def by_name(parser: argparse.ArgumentParser) -> None:
+    """Let a person act under another name."""
+    parser.add_argument("--as", dest="name", metavar="NAME", help="your name (else as git has it)")
+
+
+def as_json(parser: argparse.ArgumentParser) -> None:
+    """Let what is listed be read by programs."""
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+
+
+def message_id(text: str) -> object:
+    """Return the message's id that `text` is, for argparse."""
+    from letagents.domain.errors import Malformed
+    from letagents.domain.ids import MessageId
+
+    try:
+        return MessageId.parse(text)
+    except Malformed:
+        wrong = f"this is no message's id, such as msg_3: {text!a}"
+        raise argparse.ArgumentTypeError(wrong) from None
