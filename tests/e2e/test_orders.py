@@ -159,9 +159,7 @@ def test_who_works_on_a_task_hears_what_a_person_does_to_it(
     assert "review given to Ada by Grace" in ada.hears()[0]
     taken = say("task", "assign", "--review", ROOM, "task_1", "Ben", refused=True)
     assert "Ben is on task_1" in taken
-    assert say("task", "merged", ROOM, "task_1") == (
-        "task_1 is merged, and Ben is on it: Mend the roof\n"
-    )
+    assert say("task", "merged", ROOM, "task_1") == "task_1 is merged: Mend the roof\n"
     say("task", "reopen", ROOM, "task_1")
     ben.call("claim_task", task_id="task_1")
     assert "task_1 is accepted" in say("task", "release", ROOM, "task_1", "--reason", "not now")

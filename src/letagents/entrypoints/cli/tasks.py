@@ -12,7 +12,7 @@ from letagents.domain.moves import WorksOnIt, WrongStatus
 from letagents.domain.names import primary_label
 from letagents.domain.orders import Order
 from letagents.domain.sessions import Connection
-from letagents.domain.tasks import InvalidTransition, Proposal
+from letagents.domain.tasks import WORKING, InvalidTransition, Proposal
 from letagents.entrypoints.cli import printing
 from letagents.entrypoints.cli.given import (
     name_given,
@@ -53,7 +53,8 @@ def said(view: TaskView, *, about_review: bool = False) -> str:
         held = (one.lease for one in view.leases if one.lease.kind is LeaseKind.REVIEW)
         who = next((f"{_name(lease.actor_label)} reviews" for lease in held), "nobody reviews")
         return f"{task.task_id} is {task.status.value}, and {who} it: {title}"
-    on_it = f", and {_name(task.assignee.label)} is on it" if task.assignee else ""
+    assignee = task.assignee if task.status in WORKING else None
+    on_it = f", and {_name(assignee.label)} is on it" if assignee else ""
     return f"{task.task_id} is {task.status.value}{on_it}: {title}"
 
 
