@@ -22,16 +22,38 @@ from letagents.domain.errors import NotConnected
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.sessions import Session, SessionKind
+from letagents.domain.tasks import AdminRequired
 from letagents.ports.accounts import Accounts
+from letagents.ports.board import Board
 from letagents.ports.clock import Clock
+from letagents.ports.governance import Governance
 from letagents.ports.ids import Ids
+from letagents.ports.path_claims import PathClaims
 from letagents.ports.rooms import RoomTransport
 
 SessionOf = Callable[[RoomId, SessionId], Awaitable[Session | None]]
 """Finds a session of a room, ended or not."""
 
+Owns = Callable[[Account, RoomId], Awaitable[bool]]
+"""Whether an account may do in a room what its owner may."""
+
+
+async def everybody(_account: Account, _room_id: RoomId) -> bool:
+    """Let each account own each room."""
+    return True
+
+
 REMEMBERED = 10_000
 """Of so many sessions it is remembered whose they are, which never changes."""
+
+
+@attrs.frozen
+class Boards:
+    """What keeps the boards of the rooms that a server serves."""
+
+    board: Board
+    governance: Governance
+    paths: PathClaims
 
 
 @attrs.frozen
@@ -45,6 +67,8 @@ class Hosting:
     ids: Ids
     longest_wait: timedelta
     base_url: str = "http://localhost:3001"
+    boards: Boards | None = None
+    owns: Owns = everybody
     _owners: dict[tuple[str, str], tuple[str, SessionKind]] = attrs.field(factory=dict)
 
     async def principal(self, token: str | None, cookie: str | None = None) -> Principal:
@@ -88,6 +112,18 @@ class Hosting:
             )
         await self._check_own(principal, room_id, fence)
         return fence
+
+    async def owning(self, principal: Principal, room_id: RoomId) -> None:
+        """Let an account act without a session, as the owner of a room.
+
+        Raises:
+            NotSignedIn, AdminRequired: it may not.
+        """
+        if not await self.owns(accounts.signed_in(principal), room_id):
+            raise AdminRequired(
+                "Admin privileges required: the account is no admin of this room.",
+                remedy="Ask an admin of the room.",
+            )
 
     async def looking(
         self, principal: Principal, room_id: RoomId, fence: Fence | None

@@ -1,5 +1,7 @@
 """What is answered: JSON, and our errors in the words of the interface."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import orjson
@@ -14,6 +16,8 @@ from letagents.domain.accounts import (
 )
 from letagents.domain.errors import LetAgentsError
 from letagents.wire.http import problems
+from letagents.wire.http.problems import Forms
+from letagents.wire.http.reading import Unreadable
 
 log = structlog.get_logger()
 
@@ -34,6 +38,23 @@ class Refused(Exception):
         self.body = {"error": text, **({"code": code} if code else {}), **more}
 
 
+class Told(Exception):
+    """An error of ours is answered in the words that a route has for it."""
+
+    def __init__(self, error: LetAgentsError, forms: Forms) -> None:
+        super().__init__(str(error))
+        self.error, self.forms = error, forms
+
+
+@contextmanager
+def told(forms: Forms) -> Iterator[None]:
+    """Let errors be answered in these forms, where they are not everybody's."""
+    try:
+        yield
+    except tuple(forms) as error:
+        raise Told(error, forms) from error
+
+
 def answer(document: Any, status: int = 200) -> Response:
     """Return `document` as an answer."""
     return Response(orjson.dumps(document), status, media_type="application/json")
@@ -43,6 +64,11 @@ def problem(error: Exception) -> Response:
     """Return what is answered where `error` was raised."""
     if isinstance(error, Refused):
         return answer(error.body, error.status)
+    if isinstance(error, Told):
+        status, body = problems.plain(error.error, error.forms)
+        return answer(body, status)
+    if isinstance(error, Unreadable):
+        return answer({"error": f"The request cannot be read: {error}."}, 400)
     if isinstance(error, LetAgentsError):
         status, body = problems.plain(error)
         return answer(body, _STATUS.get(type(error), status))

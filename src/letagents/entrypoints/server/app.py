@@ -10,7 +10,7 @@ from starlette.routing import Route as At
 from letagents.application.hosting import Hosting
 from letagents.entrypoints.server.answers import answer, problem
 from letagents.entrypoints.server.calls import Call, bearer
-from letagents.entrypoints.server.routes import accounts, messages, rooms, sessions
+from letagents.entrypoints.server.routes import accounts, board, messages, rooms, sessions
 
 Handler = Callable[[Call], Awaitable[Response]]
 
@@ -18,6 +18,7 @@ ROUTES: Sequence[tuple[str, str, Handler]] = (
     *accounts.ROUTES,
     *messages.ROUTES,
     *sessions.ROUTES,
+    *board.ROUTES,
     *rooms.ROUTES,
 )
 

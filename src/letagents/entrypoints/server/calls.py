@@ -20,6 +20,7 @@ from letagents.domain.ids import RoomId
 from letagents.entrypoints.server.answers import Refused
 from letagents.wire.http import credentials, problems
 from letagents.wire.http.credentials import HalfShown
+from letagents.wire.http.reading import Fields
 
 BODY_LIMIT = 1024 * 1024
 """Bytes of a request's body."""
@@ -60,6 +61,12 @@ class Call:
         asked = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
         return min(asked or PAGE, LONGEST_PAGE)
 
+    @property
+    def after(self) -> int:
+        """After which number the items begin that are asked for; from the first one if none is."""
+        text = self.asked("after") or ""
+        return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+
     async def body(self) -> dict[str, Any]:
         """Return the object that the request carries.
 
@@ -92,9 +99,40 @@ class Call:
             raise Malformed(f"{name} is required.", remedy=f"Pass {name}.")
         return value
 
+    async def fields(self) -> Fields:
+        """Return the fields of the body. Raises Refused."""
+        return Fields(await self.body())
+
     async def acting(self) -> Fence:
         """Return who acts, as the body shows. Raises as Hosting.acting, and Refused."""
         shown = _shown(credentials.from_body, await self.body())
+        return await self.hosting.acting(self.principal, self.room_id, shown)
+
+    async def acting_or_person(self) -> Fence | None:
+        """Return who acts, as the body shows; None for a human being of the account.
+
+        Raises: as Hosting.acting and Hosting.owning, and Refused.
+        """
+        marks = self.request.headers.get(credentials.DESKTOP) == "1"
+        if marks or (await self.body()).get(credentials.OF_A_PERSON) is True:
+            return await self.acting_or_owner()
+        return await self.acting()
+
+    async def acting_or_owner(self) -> Fence | None:
+        """Return who acts, as the body shows; None for an account that owns the room.
+
+        Raises: as Hosting.acting and Hosting.owning, and Refused.
+        """
+        return await self._or_owner(_shown(credentials.from_body, await self.body()))
+
+    async def acting_by_headers(self) -> Fence | None:
+        """Return as `acting_or_owner`, where the body says something else of sessions."""
+        return await self._or_owner(_shown(credentials.from_headers, self.request.headers))
+
+    async def _or_owner(self, shown: Fence | None) -> Fence | None:
+        if shown is None:
+            await self.hosting.owning(self.principal, self.room_id)
+            return None
         return await self.hosting.acting(self.principal, self.room_id, shown)
 
     async def looking(self) -> Fence | None:

@@ -14,6 +14,9 @@ Plain = dict[str, Any]
 SESSION_ID = "X-LetAgents-Agent-Session-Id"
 SESSION_TOKEN = "X-LetAgents-Agent-Session-Token"  # noqa: S105  # a header's name
 GENERATION = "X-LetAgents-Agent-Session-Generation"
+DESKTOP = "X-LetAgents-Desktop-Client"
+OF_A_PERSON = "desktop_human_client"
+"""Marks, in a header or a body, what a human being does without a session."""
 ORIGIN_ROOM = "X-LetAgents-Origin-Room-Id"
 
 _IN_BODY = ("agent_session_id", "agent_session_token", "agent_session_generation")
@@ -37,6 +40,11 @@ def in_body(fence: Fence | None) -> Plain:
         return {}
     shown = {"agent_session_id": str(fence.session_id), "agent_session_token": fence.token.value}
     return shown | ({"agent_session_generation": fence.generation} if fence.generation else {})
+
+
+def in_body_of_anybody(fence: Fence | None) -> Plain:
+    """Return the fields of a write as whoever `fence` is, or as the human being of an account."""
+    return {OF_A_PERSON: True} if fence is None else in_body(fence)
 
 
 def from_headers(headers: Mapping[str, str]) -> Fence | None:

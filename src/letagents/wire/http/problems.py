@@ -6,12 +6,17 @@ status and the code decide.
 """
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import attrs
+
+from letagents.domain.denials import (
+    IntentNotFound,
+    NotTheManager,
+)
 from letagents.domain.errors import (
     ConnectionLost,
-    KeyReused,
     LetAgentsError,
     Malformed,
     NameTaken,
@@ -22,6 +27,12 @@ from letagents.domain.errors import (
     UnknownMessage,
     UnknownRoom,
 )
+from letagents.domain.governance import NoSuchSession
+from letagents.domain.locks import UnknownLock
+from letagents.domain.moves import ReviewWorkerRequired
+from letagents.domain.path_claims import UnknownClaim
+from letagents.domain.targets import UnknownTarget
+from letagents.domain.tasks import AdminRequired, InvalidTransition, UnknownTask, WorkerRequired
 from letagents.wire.http.reading import Fields, Unreadable
 
 Plain = dict[str, Any]
@@ -30,27 +41,68 @@ ENDED = "This agent session has ended."
 """By these words a client knows that its session is over. (Source: hosted-api 2.3.)"""
 BAD_CREDENTIALS = "Invalid agent session credentials."
 
-_STATUS: dict[type[LetAgentsError], tuple[int, str | None, str | None]] = {
-    UnknownRoom: (404, "ROOM_NOT_FOUND", "Room not found"),
-    RegistrationConflict: (
+
+def _as_it_is(error: LetAgentsError) -> str:
+    return str(error)
+
+
+def _with_an_arrow(error: LetAgentsError) -> str:
+    return error.happened.replace(" -> ", " → ")
+
+
+def _ended(error: LetAgentsError) -> str:
+    return f"{ENDED} {error.remedy}"
+
+
+@attrs.frozen
+class Form:
+    """How an error is answered: the status, and code and text where the interface has its own."""
+
+    status: int
+    code: str | None = None
+    text: str | None = None
+    spelt: Callable[[LetAgentsError], str] = _as_it_is
+
+
+Forms = Mapping[type[LetAgentsError], Form]
+"""Of an error's class or, without an entry, of the next above it."""
+
+_FORMS: Forms = {
+    LetAgentsError: Form(409),
+    UnknownRoom: Form(404, "ROOM_NOT_FOUND", "Room not found"),
+    RegistrationConflict: Form(
         409,
         "agent_instance_already_active",
         "This exact agent instance is already active on another live transport.",
     ),
-    NameTaken: (
+    NameTaken: Form(
         409,
         "agent_session_display_name_exhausted",
         "Could not allocate a unique active worker display name for this room.",
     ),
-    KeyReused: (409, None, None),
-    Malformed: (400, None, None),
-    UnknownMessage: (400, None, None),
-    RoomsUnavailable: (503, None, None),
-    OutcomeUnknown: (500, None, None),
-    SessionEnded: (401, None, None),
-    ConnectionLost: (401, None, BAD_CREDENTIALS),
+    Malformed: Form(400),
+    UnknownMessage: Form(400),
+    RoomsUnavailable: Form(503),
+    OutcomeUnknown: Form(500),
+    SessionEnded: Form(401, spelt=_ended),
+    ConnectionLost: Form(401, text=BAD_CREDENTIALS),
+    UnknownTask: Form(404, text="Task not found"),
+    InvalidTransition: Form(400, spelt=_with_an_arrow),
+    AdminRequired: Form(403, text="Admin privileges required"),
+    WorkerRequired: Form(403, text="Worker session is required for agent write actions."),
+    ReviewWorkerRequired: Form(403),
+    UnknownTarget: Form(404),
+    UnknownLock: Form(404),
+    UnknownClaim: Form(404),
+    NoSuchSession: Form(404, text="Active agent session not found"),
+    NotTheManager: Form(
+        403,
+        text="Only the active Board Manager can decide board intents with worker credentials.",
+    ),
 }
-"""Status, code and fixed text of an error's class or, without an entry, of the next above it."""
+
+DECIDING: Forms = {IntentNotFound: Form(404, text="Pending board intent not found")}
+"""How errors are answered where an intent is decided, or looked at."""
 
 _ERRORS_IN = (
     "accounts",
@@ -73,21 +125,31 @@ _ERRORS_IN = (
 )
 
 
-def plain(error: LetAgentsError) -> tuple[int, Plain]:
-    """Return the status and the body of an answer that tells of `error`."""
-    status, code, text = _form(type(error))
-    if isinstance(error, SessionEnded):
-        text = f"{ENDED} {error.remedy}"
-    body = {"error": text or str(error), "code": code or error.code, "problem": _problem(error)}
-    return status, body
+def plain(error: LetAgentsError, forms: Forms | None = None) -> tuple[int, Plain]:
+    """Return the status and the body of an answer that tells of `error`.
+
+    `forms` are those of the route where they are not everybody's.
+    """
+    form = _form(type(error), {**_FORMS, **(forms or {})})
+    text = form.text or form.spelt(error)
+    return form.status, {
+        "error": text,
+        "code": form.code or error.code,
+        "problem": _problem(error),
+    }
 
 
-def _form(kind: type[LetAgentsError]) -> tuple[int, str | None, str | None]:
-    return next((_STATUS[one] for one in kind.__mro__ if one in _STATUS), (409, None, None))
+def _form(kind: type[LetAgentsError], forms: Forms) -> Form:
+    return next(forms[one] for one in kind.__mro__ if one in forms)
 
 
 def _problem(error: LetAgentsError) -> Plain:
-    told: Plain = {"code": error.code, "happened": error.happened, "remedy": error.remedy}
+    told: Plain = {
+        "kind": _name(type(error)),
+        "code": error.code,
+        "happened": error.happened,
+        "remedy": error.remedy,
+    }
     if isinstance(error, ConnectionLost):
         told["about"] = [one if one is None else str(one) for one in error.about]
     return told
@@ -102,22 +164,50 @@ def error(document: object) -> LetAgentsError | None:
         return None
 
 
+def of_code(code: object, told: str) -> LetAgentsError | None:
+    """Return the error that a code of the interface stands for, or None for one of no meaning here.
+
+    `told` is what another server says of it.
+    """
+    kind = _by(_code).get(code)
+    if kind is None or issubclass(kind, ConnectionLost):
+        return None
+    return _of(kind, told, "Nothing happened. Read the board, then decide: get_board.")
+
+
 def _raised(told: Fields) -> LetAgentsError | None:
-    kind = _kinds().get(told.text("code"))
+    kind = _by(_name).get(told.text_or_none("kind")) or _by(_code).get(told.text("code"))
     if kind is None:
         return None
     if issubclass(kind, ConnectionLost):
         worker_id, room_id, why, session_id = told.list("about")
         return kind(worker_id, room_id, str(why), session_id)
+    return _of(kind, told.text("happened"), told.text("remedy"))
+
+
+def _of(kind: type[LetAgentsError], happened: str, remedy: str) -> LetAgentsError:
     raised = kind.__new__(kind)
-    LetAgentsError.__init__(raised, told.text("happened"), remedy=told.text("remedy"))
+    LetAgentsError.__init__(raised, happened, remedy=remedy)
     return raised
 
 
-def _kinds() -> dict[str, type[LetAgentsError]]:
+def _name(kind: type[LetAgentsError]) -> str:
+    return f"{kind.__module__.rpartition('.')[2]}.{kind.__name__}"
+
+
+def _code(kind: type[LetAgentsError]) -> str:
+    return kind.code
+
+
+def _by(name: Callable[[type[LetAgentsError]], str]) -> dict[object, type[LetAgentsError]]:
+    """Return the errors of the domain by a name of theirs; of several, the most general one."""
     for module in _ERRORS_IN:
         importlib.import_module(f"letagents.domain.{module}")
-    return {kind.code: kind for kind in _below(LetAgentsError) if "code" in vars(kind)}
+    found: dict[object, type[LetAgentsError]] = {}
+    for kind in _below(LetAgentsError):
+        if kind.__module__.startswith("letagents.domain."):
+            found.setdefault(name(kind), kind)
+    return found
 
 
 def _below(kind: type[LetAgentsError]) -> Iterator[type[LetAgentsError]]:

@@ -39,6 +39,18 @@ class Fields:
         """Return an integer."""
         return _checked(name, self.document.get(name), int)
 
+    def integer_or_none(self, name: str) -> int | None:
+        """Return an integer, or None for null and for what is left out."""
+        return None if self.document.get(name) is None else self.integer(name)
+
+    def number(self, name: str) -> float:
+        """Return a number of seconds, or whatever else is not counted in whole ones."""
+        return float(_checked(name, self.document.get(name), (int, float)))
+
+    def number_or_none(self, name: str) -> float | None:
+        """Return a number, or None for null and for what is left out."""
+        return None if self.document.get(name) is None else self.number(name)
+
     def flag(self, name: str) -> bool:
         """Return a truth value; false where it is left out."""
         return _checked(name, self.document.get(name, False), bool)
@@ -46,6 +58,14 @@ class Fields:
     def list(self, name: str) -> "list[object]":
         """Return a list; an empty one where it is left out."""
         return _checked(name, self.document.get(name, []), list)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a list of texts; an empty one where it is left out."""
+        return tuple(_checked(name, one, str) for one in self.list(name))
+
+    def parts(self, name: str) -> "tuple[Fields, ...]":
+        """Return a list of objects; an empty one where it is left out."""
+        return tuple(Fields(one) for one in self.list(name))
 
     def part(self, name: str) -> "Fields | None":
         """Return an object within, or None for null and for what is left out."""
@@ -75,7 +95,7 @@ class Fields:
         return None if self.document.get(name) is None else self.parsed(name, parse)
 
 
-def _checked(name: str, value: object, kind: type[T]) -> T:
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+def _checked(name: str, value: object, kind: type[T] | tuple[type[T], ...]) -> T:
+    if not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
         raise Unreadable(f"{name} is not of its kind")
     return value

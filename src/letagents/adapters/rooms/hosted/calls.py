@@ -64,7 +64,13 @@ class Calls:
             raise _unavailable(error) from error
 
     async def send(
-        self, method: str, path: str, document: Mapping[str, object], read: Callable[[Any], T]
+        self,
+        method: str,
+        path: str,
+        document: Mapping[str, object],
+        read: Callable[[Any], T],
+        *,
+        headers: Mapping[str, str] | None = None,
     ) -> T:
         """Send what changes something, once, and return what `read` makes of the answer.
 
@@ -75,7 +81,7 @@ class Calls:
         """
         try:
             answer = await self._client.request(
-                method, path, content=orjson.dumps(document), headers=self._headers()
+                method, path, content=orjson.dumps(document), headers=self._headers(headers)
             )
         except _NOT_SENT as error:
             raise _unavailable(error) from error
@@ -113,6 +119,8 @@ def _of_status(status: int, document: object) -> LetAgentsError:
     fields = document if isinstance(document, dict) else {}
     said, code = fields.get("error"), fields.get("code")
     told = f"The room server answers {status}: {str(said)[:300] if said else 'no reason given'}."
+    if status < 500 and (known := problems.of_code(code, told)) is not None:
+        return known
     if status == 401:
         return NotSignedIn(told, remedy="Sign in again: call start_device_auth.")
     if status == 403:

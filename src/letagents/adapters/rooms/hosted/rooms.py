@@ -33,27 +33,27 @@ PATIENCE = 30.0
 class HostedRooms:
     """Rooms on one server, used by one account."""
 
-    _calls: Calls
+    calls: Calls
 
     async def create(self) -> Room:
         """Make a room that is entered by a new invite code."""
-        return await self._calls.send("POST", "/projects", {}, wire_rooms.room)
+        return await self.calls.send("POST", "/projects", {}, wire_rooms.room)
 
     async def join(self, room_id: RoomId, *, create: bool = True) -> Room:
         """Return the room, made if it is not there and may be made."""
         path = f"{wire_rooms.path(room_id)}/join{'' if create else '?create=false'}"
-        return await self._calls.send("POST", path, {}, wire_rooms.room)
+        return await self.calls.send("POST", path, {}, wire_rooms.room)
 
     async def known(self) -> tuple[Room, ...]:
         """Return the rooms, the latest active first."""
-        return await self._calls.get(
+        return await self.calls.get(
             "/rooms", lambda answer: tuple(map(wire_rooms.room, Fields(answer).list("rooms")))
         )
 
     async def connect(self, room_id: RoomId, arrival: Arrival) -> Connection:
         """Open a session or take it over, as the agent that the server knows by its name."""
         key = await self._agent_key(arrival)
-        return await self._calls.send(
+        return await self.calls.send(
             "POST",
             f"{wire_rooms.path(room_id)}/agent-sessions",
             wire_sessions.plain_arrival(arrival, key),
@@ -68,14 +68,14 @@ class HostedRooms:
             "display_name": arrival.display_name,
             "owner_label": arrival.owner_label,
         }
-        return await self._calls.send(
+        return await self.calls.send(
             "POST", "/agents", asked, lambda answer: Fields(answer).text("canonical_key")
         )
 
     async def disconnect(self, room_id: RoomId, fence: Fence) -> Session:
         """End the session."""
         path = f"{wire_rooms.path(room_id)}/agent-sessions/{fence.session_id}/disconnect"
-        return await self._calls.send(
+        return await self.calls.send(
             "POST",
             path,
             credentials.in_body(fence),
@@ -90,7 +90,7 @@ class HostedRooms:
             "reply_to": draft.reply_to and str(draft.reply_to),
             "thread_root_id": draft.thread and str(draft.thread),
         }
-        return await self._calls.send(
+        return await self.calls.send(
             "POST",
             f"{wire_rooms.path(room_id)}/messages",
             said | credentials.in_body(fence),
@@ -99,7 +99,7 @@ class HostedRooms:
 
     async def read(self, room_id: RoomId, window: Window, viewer: Fence | None = None) -> Page:
         """Return the messages in `window`, oldest first."""
-        return await self._calls.get(
+        return await self.calls.get(
             f"{wire_rooms.path(room_id)}/messages",
             lambda answer: wire_messages.page(answer, room_id),
             query=_query(window),
@@ -110,7 +110,7 @@ class HostedRooms:
         self, room_id: RoomId, window: After, *, timeout: timedelta, viewer: Fence | None = None
     ) -> Page:
         """Return as `read` does, as soon as the window holds a message; empty after `timeout`."""
-        return await self._calls.get(
+        return await self.calls.get(
             f"{wire_rooms.path(room_id)}/messages/poll",
             lambda answer: wire_messages.page(answer, room_id),
             query=_query(window) | {"timeout": max(0, timeout // timedelta(milliseconds=1))},
@@ -121,7 +121,7 @@ class HostedRooms:
     async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
         """Return one message, or None if the room has no such."""
         try:
-            return await self._calls.get(
+            return await self.calls.get(
                 f"{wire_rooms.path(room_id)}/messages/{message_id}",
                 lambda found: wire_messages.message(Fields(found).document.get("message"), room_id),
             )

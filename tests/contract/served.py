@@ -1,0 +1,105 @@
+"""Rooms of both kinds behind our own server, in this process: its clients are proven there."""
+
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+
+from letagents.adapters.accounts.memory import MemoryAccounts
+from letagents.adapters.nudges.none import NoNudges
+from letagents.adapters.rooms.evidence import ToldProcesses
+from letagents.adapters.rooms.hosted.calls import Calls
+from letagents.adapters.rooms.hosted.rooms import HostedRooms
+from letagents.adapters.rooms.kept.board import KeptBoard
+from letagents.adapters.rooms.kept.governance import KeptGovernance
+from letagents.adapters.rooms.kept.paths import KeptPaths
+from letagents.adapters.rooms.local import LocalRooms
+from letagents.adapters.rooms.memory import MemoryRooms
+from letagents.application.hosting import Boards, Hosting
+from letagents.domain.accounts import Account
+from letagents.domain.ids import RoomId, SessionId
+from letagents.domain.sessions import Session
+from letagents.entrypoints.server.app import application
+from letagents.ports.processes import Processes
+from letagents.testing.contracts.task_holders import TERM
+from letagents.testing.determinism import CountingIds, ManualClock
+
+TOKEN = "a" * 64
+ADA = Account(account_id="account_1", login="ada", display_name="Ada")
+
+KeptRooms = MemoryRooms | LocalRooms
+
+
+def hosting(rooms: KeptRooms, clock: ManualClock) -> Hosting:
+    """Return what a server serves from `rooms`, to one account."""
+
+    async def session_of(room_id: RoomId, session_id: SessionId) -> Session | None:
+        return await rooms.look(room_id, lambda book: book.session(session_id))
+
+    accounts = MemoryAccounts.of(clock, {TOKEN: ADA})
+    boards = Boards(KeptBoard(rooms, TERM), KeptGovernance(rooms), KeptPaths(rooms, TERM))
+    return Hosting(
+        rooms,
+        session_of,
+        accounts,
+        clock,
+        CountingIds(first=5000),
+        timedelta(minutes=3),
+        boards=boards,
+    )
+
+
+def client(served: Hosting) -> httpx.AsyncClient:
+    """Return a client of `served`, in this process."""
+    transport = httpx.ASGITransport(application(served))
+    return httpx.AsyncClient(transport=transport, base_url="http://rooms.test")
+
+
+Opening = Callable[[Path, ManualClock, Processes], KeptRooms]
+
+
+def in_memory(_folder: Path, clock: ManualClock, processes: Processes) -> KeptRooms:
+    """Return rooms of this process."""
+    return MemoryRooms(CountingIds(), clock, processes)
+
+
+def in_sqlite(folder: Path, clock: ManualClock, processes: Processes) -> KeptRooms:
+    """Return rooms in a file."""
+    return LocalRooms(folder / "rooms.db", CountingIds(), clock, NoNudges(), processes)
+
+
+class Served:
+    """Rooms on a server. A suite that inherits this is run over each way in which it keeps them."""
+
+    @pytest.fixture
+    def processes(self) -> ToldProcesses:
+        """Return what the server knows of its clients' processes."""
+        return ToldProcesses()
+
+    @pytest.fixture(params=[in_memory, in_sqlite])
+    async def kept(
+        self,
+        request: pytest.FixtureRequest,
+        tmp_path: Path,
+        clock: ManualClock,
+        processes: Processes,
+    ) -> AsyncIterator[KeptRooms]:
+        """Yield the rooms behind the server."""
+        opening: Opening = request.param
+        rooms = opening(tmp_path, clock, processes)
+        yield rooms
+        if isinstance(rooms, LocalRooms):
+            await rooms.aclose()
+
+    @pytest.fixture
+    async def calls(self, kept: KeptRooms, clock: ManualClock) -> AsyncIterator[Calls]:
+        """Yield what calls the server, as one account."""
+        async with client(hosting(kept, clock)) as http:
+            yield Calls(http, lambda: TOKEN)
+
+    @pytest.fixture
+    def rooms(self, calls: Calls) -> HostedRooms:
+        """Return the rooms as a client of the server has them."""
+        return HostedRooms(calls)
