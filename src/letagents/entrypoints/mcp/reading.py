@@ -105,7 +105,8 @@ def _string(parameter: Parameter, value: object) -> str:
 
 
 def _refuse_length(parameter: Parameter, length: int) -> None:
-    most = parameter.max_length or parameter.ceiling or LONGEST_TEXT
+    limits = (parameter.max_length, parameter.ceiling, LONGEST_TEXT)
+    most = next(limit for limit in limits if limit is not None)
     if length > most:
         raise refused(parameter, f"{length} characters are too many, the limit is {most}")
     if parameter.min_length is not None and length < parameter.min_length:
