@@ -42,7 +42,8 @@ from letagents.wire import kept
 V = TypeVar("V")
 T = TypeVar("T")
 
-_FACTS = ("number", "state", "is_open", "about", "by", "also")
+_EQUAL = {"state": "with_state", "about": "with_about", "by": "with_by", "also": "with_also"}
+"""Facts that are asked for by their value, and the parameters of their statements."""
 
 # The name of a kind and the limit stand in the text of each statement. Of a parameter there, SQLite
 # asks of each value anew whether an index serves that is only for some, and prepares the statement
@@ -87,7 +88,14 @@ def _changing(kind: str, changed: tuple[str, ...]) -> Update:
 
 
 def _facts(kind: Kind[V], value: V) -> dict[str, object]:
-    return {name: getattr(kind, name)(value) for name in _FACTS}
+    return {
+        "number": kind.number(value),
+        "state": kind.state(value),
+        "is_open": kind.is_open(value),
+        "about": kind.about(value),
+        "by": kind.by(value),
+        "also": kind.also(value),
+    }
 
 
 _LIVE = (
@@ -117,16 +125,11 @@ _COUNT = (
 
 
 @functools.cache
-def _finding(kind: str, given: tuple[str, ...], *, newest_first: bool, limit: int) -> Select[Any]:
+def _finding(kind: str, given: tuple[str, ...], order: str, limit: int) -> Select[Any]:
     """Return the statement for the facts that are given; there are few, and each is built once."""
-    order = THINGS.c.number.desc() if newest_first else THINGS.c.number
+    number = THINGS.c.number.desc() if order == "newest first" else THINGS.c.number
     found = _fitting(select(THINGS.c.value), kind, given)
-    return _first(found.order_by(order), limit)
-
-
-def _rounded(limit: int) -> int:
-    """Return the next power of two, so that there are few statements."""
-    return 1 << max(limit - 1, 0).bit_length()
+    return _first(found.order_by(number), limit)
 
 
 @functools.cache
@@ -145,23 +148,27 @@ def _fitting(statement: Select[Any], kind: str, given: tuple[str, ...]) -> Selec
             is_open = THINGS.c.is_open
             statement = statement.where(is_open if name == "open" else ~is_open)
         else:
-            statement = statement.where(THINGS.c[name] == bindparam(f"with_{name}"))
+            statement = statement.where(THINGS.c[name] == bindparam(_EQUAL[name]))
     return statement
 
 
 def _given(where: Where) -> tuple[tuple[str, ...], dict[str, object]]:
     """Return which facts are asked for, and their values as the statement takes them."""
-    facts = {
-        f"with_{name}": value
-        for name in ("state", "about", "by", "also")
-        if (value := getattr(where, name)) is not None
-    }
-    names = [name.removeprefix("with_") for name in facts]
+    names: list[str] = []
+    facts: dict[str, object] = {}
+    for name, parameter in _EQUAL.items():
+        if (value := getattr(where, name)) is not None:
+            names.append(name)
+            facts[parameter] = value
     if where.is_open is not None:
         names.append("open" if where.is_open else "closed")
-    bounds = {name: getattr(where, name) for name in ("after", "before")}
-    given = {name: value for name, value in bounds.items() if value is not None}
-    return (*names, *given), {**facts, **given}
+    if where.after is not None:
+        names.append("after")
+        facts["after"] = where.after
+    if where.before is not None:
+        names.append("before")
+        facts["before"] = where.before
+    return tuple(names), facts
 
 
 @attrs.define(eq=False)
@@ -194,8 +201,9 @@ class LocalBook:
     def find(self, kind: Kind[V], where: Where = EVERYTHING) -> list[V]:
         """Return the things that fit."""
         given, facts = _given(where)
-        limit = _rounded(where.limit)
-        statement = _finding(kind.name, given, newest_first=where.newest_first, limit=limit)
+        order = "newest first" if where.newest_first else "oldest first"
+        limit = 1 << max(where.limit - 1, 0).bit_length()  # few limits make few statements
+        statement = _finding(kind.name, given, order, limit)
         rows = self._unit.rows(statement, room_id=self.room_id.value, **facts)
         return [self._read(kind, value) for (value,) in rows[: where.limit]]
 

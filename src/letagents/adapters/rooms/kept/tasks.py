@@ -232,8 +232,8 @@ def _claimed(
     sheet.check_locks(task)
     before = sheet.active(LeaseKind.WORK, task)
     lease = sheet.claim(LeaseKind.WORK, task, worker)
-    rest = attrs.evolve(patch, status=None, assignee=None)
     if before is not None and before.session_id == worker.session_id:
+        rest = attrs.evolve(patch, status=None, assignee=None)
         if rest.is_empty:
             return task
         return _kept(sheet, task, tasks.changed(task, rest, now=sheet.book.now), rest, lease)
