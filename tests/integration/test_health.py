@@ -11,6 +11,8 @@ from pathlib import Path
 import attrs
 import pytest
 
+from letagents.adapters.sql.migrations import VERSION
+from letagents.domain.errors import RoomsUnavailable
 from letagents.domain.ids import RoomId
 from letagents.ports.health import Finding
 from letagents.settings import Settings
@@ -219,3 +221,56 @@ async def test_a_server_is_a_problem_as_long_as_there_are_no_hosted_rooms(
     settings = attrs.evolve(used, api_url="https://rooms.example", chat_storage=storage)
 
     assert problems(await examine(settings)) == about
+
+
+# --- a server -------------------------------------------------------------------------------------
+
+
+def of_rooms(findings: list[Finding]) -> str:
+    [found] = [one for one in findings if one.about == "rooms"]
+    return f"{found.said} {found.remedy or ''}"
+
+
+async def test_a_server_says_what_it_is_and_what_its_answers_mean(
+    postgres: str, tmp_path: Path
+) -> None:
+    settings = Settings(home=tmp_path, rooms_db=f"{postgres}&options=-csynchronous_commit%3Doff")
+    findings = await examine(settings)
+
+    assert not [one for one in findings if one.is_problem]
+    told = of_rooms(findings)
+    assert f"can be written and synced (form {VERSION}); PostgreSQL " in told
+    assert "synchronous_commit on, which letagents sets for itself: the server has off" in told
+    assert any("woken at once, through the server" in one.said for one in findings)
+
+
+async def test_a_blank_server_is_left_as_it_is(blank_postgres: str, tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, rooms_db=blank_postgres)
+    assert "is still empty; PostgreSQL " in of_rooms(await examine(settings))
+    assert "is still empty; PostgreSQL " in of_rooms(await examine(settings))
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("postgresql://ada:PASS@127.0.0.1:1/rooms", "cannot be used: connection failed"),
+        ("postgresql+psycopg://ada:PASS@127.0.0.1:1/rooms?password=PASS", "cannot be used"),
+        ("postgresql://ada:x@PASS@127.0.0.1:1/rooms", "its URL cannot be read"),
+        ("postgresql://ada:PASS@127.0.0.1:none/rooms", "its URL cannot be read"),
+        ("postgresql://ada:x:PASS/PASS@127.0.0.1:1/rooms", "cannot be used"),
+        ("mysql://ada:PASS@127.0.0.1:1/rooms", "only a PostgreSQL can keep them"),
+    ],
+)
+async def test_no_password_of_a_server_is_shown_whatever_is_wrong(
+    url: str, said: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = Settings(home=tmp_path, rooms_db=url.replace("PASS", "hunter2"))
+    told = [repr(settings), of_rooms(await examine(settings)), repr(await examine(settings))]
+    async with open_letagents(settings) as letagents:
+        told.append(repr(letagents.rooms))
+        with pytest.raises(RoomsUnavailable) as refused:
+            await letagents.rooms.join(RoomId("workshop"))
+    told += [str(refused.value), repr(refused.value), refused.value.remedy, caplog.text]
+
+    assert said in told[1]
+    assert not [one for one in told if "hunter2" in one]

@@ -132,5 +132,5 @@ def cut_all_off(postgres: str) -> None:
     with psycopg.connect(plain(postgres), autocommit=True) as connection:
         connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE query LIKE '%letagents%' AND pid <> pg_backend_pid()"
+            "WHERE application_name = 'letagents'"
         )

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text as sql
 from tests.integration.rooms_processes import rooms_at, run
+from tests.postgres_server import emptied
 
 from letagents.adapters.rooms import health, local_search
 from letagents.adapters.rooms.local import LocalRooms
@@ -280,7 +281,19 @@ def test_the_index_finds_what_a_look_at_every_message_finds(
     tmp_path: Path, texts: list[str], asked_for: list[str]
 ) -> None:
     queries = [query for one in [*asked_for, *texts] if (query := _query(one)) is not None]
-    anyio.run(_compare, tmp_path, texts, queries)
+    for file in tmp_path.glob("compared.db*"):
+        file.unlink()
+    anyio.run(_compare, tmp_path / "compared.db", texts, queries)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    texts=st.lists(WORDY | MESSY, min_size=1, max_size=8),
+    asked_for=st.lists(WORDY | MESSY, min_size=1, max_size=6),
+)
+def test_the_index_of_a_server_finds_the_same(texts: list[str], asked_for: list[str]) -> None:
+    queries = [query for one in [*asked_for, *texts] if (query := _query(one)) is not None]
+    anyio.run(_compare, emptied(), texts, queries)
 
 
 def _query(text: str) -> Query | None:
@@ -290,10 +303,7 @@ def _query(text: str) -> Query | None:
         return None
 
 
-async def _compare(folder: Path, texts: list[str], queries: list[Query]) -> None:
-    place = folder / "compared.db"
-    for file in folder.glob("compared.db*"):
-        file.unlink()
+async def _compare(place: Path | str, texts: list[str], queries: list[Query]) -> None:
     rooms = rooms_at(place)
     await rooms.join(ROOM)
     ada = await rooms.connect(ROOM, arrival(ADA, 1))

@@ -17,7 +17,7 @@ from letagents.adapters.rooms.writer import Outcome, Post
 from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS, moment, written
 from letagents.domain import fencing, messages, rooms
-from letagents.domain.errors import LetAgentsError
+from letagents.domain.errors import LetAgentsError, RoomsUnavailable
 from letagents.domain.fencing import Standing
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import Made, Message, Place, Position, Quote
@@ -105,7 +105,8 @@ class _Facts(NamedTuple):
 def post_all(store: LocalStore, posts: Sequence[Post], clock: Clock) -> list[Outcome]:
     """Do all `posts` in one transaction, in their order; return what became of each.
 
-    If the transaction breaks, each is done again alone: a key makes that harmless.
+    If the transaction breaks, each is done again alone: a key makes that harmless. Once the place
+    cannot be used at all, the others are answered as all were at first.
     """
     begun: list[Unit] = []
 
@@ -119,7 +120,19 @@ def post_all(store: LocalStore, posts: Sequence[Post], clock: Clock) -> list[Out
     except Exception as error:  # noqa: BLE001  # whatever it is, it is the answer to each caller
         if not begun or len(posts) == 1:
             return [error] * len(posts)
-        return [outcome for post in posts for outcome in post_all(store, [post], clock)]
+        return _each_alone(store, posts, clock, error)
+
+
+def _each_alone(
+    store: LocalStore, posts: Sequence[Post], clock: Clock, error: Exception
+) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    for post in posts:
+        [outcome] = post_all(store, [post], clock)
+        if isinstance(outcome, RoomsUnavailable):
+            break  # that this attempt changed nothing says nothing of the one before
+        outcomes.append(outcome)
+    return [*outcomes, *[error] * (len(posts) - len(outcomes))]
 
 
 def _outcome(unit: Unit, post: Post, now: datetime) -> Outcome:

@@ -23,6 +23,8 @@ PATIENCE_MS = 15_000
 """So long a transaction waits for its turn, before the database counts as unusable."""
 CONNECTIONS = 5
 """So many connections to a server one process has for its rooms: one writes, the others read."""
+STOPPED_MS = 5_000
+"""After so long a server ends the transaction of a process that has stopped in its middle."""
 REACHED_WITHIN = 5
 """So many seconds a server may take to answer to a new connection."""
 
@@ -140,7 +142,7 @@ set_config('synchronous_commit',
         WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
 set_config('statement_timeout', '{PATIENCE_MS}', false),
 set_config('lock_timeout', '{PATIENCE_MS - 1000}', false),
-set_config('idle_in_transaction_session_timeout', '{PATIENCE_MS}', false),
+set_config('idle_in_transaction_session_timeout', '{STOPPED_MS}', false),
 set_config('jit', 'off', false)"""
 """What each session sets for itself: an answer means that the disk has it, and nobody who was
 stopped in the middle keeps others waiting for ever."""

@@ -8,6 +8,7 @@ SQLite keeps the number in the head of the file, PostgreSQL in a table with one 
 from collections.abc import Callable, Mapping
 
 from sqlalchemy import Column, Dialect, Table
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.schema import CreateColumn, CreateIndex, CreateTable
 
 from letagents.adapters.sql import postgres_search
@@ -67,10 +68,21 @@ def _forward(unit: Unit, dialect: Dialect) -> int:
     found = form(unit, dialect)
     if found >= VERSION:
         return found
+    if dialect.name != "sqlite":
+        _check_server(unit)
     reached = found + 1 if found else VERSION
     (_STEPS[reached] if found else _make_all)(unit, dialect)
     _set(unit, dialect, reached)
     return reached
+
+
+def _check_server(unit: Unit) -> None:
+    """Let a step take as long as it needs, in a database that can keep every text."""
+    unit.cursor.execute("SET LOCAL statement_timeout TO 0")
+    unit.cursor.execute("SELECT current_setting('server_encoding')")
+    (encoding,) = unit.cursor.fetchone()
+    if encoding != "UTF8":
+        raise SQLAlchemyError(f"its encoding is {encoding}, and rooms need UTF8")
 
 
 def _set(unit: Unit, dialect: Dialect, number: int) -> None:

@@ -27,8 +27,6 @@ TRIES = 3
 
 _BROKEN_OFF = frozenset({"40001", "40P01"})
 """A transaction that could not be put in a row with others, or was in a deadlock with them."""
-_NOT_COMMITTED = frozenset({"23", "40"})
-"""Classes of errors that say of a commit that it undid the transaction."""
 _TO_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _TO_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 _TELL_THE_TIME = ";SELECT CAST(extract(epoch FROM clock_timestamp()) AS float8)"
@@ -37,6 +35,11 @@ _TELL_THE_TIME = ";SELECT CAST(extract(epoch FROM clock_timestamp()) AS float8)"
 def sqlstate(error: BaseException) -> str:
     """Return the code by which the server names the error; nothing where it said none."""
     return getattr(getattr(error, "orig", None) or error, "sqlstate", None) or ""
+
+
+def _severity(error: BaseException) -> str | None:
+    severity: str | None = getattr(getattr(error, "diag", None), "severity_nonlocalized", None)
+    return severity
 
 
 def in_short(error: BaseException) -> str:
@@ -62,7 +65,16 @@ class PostgresDatabase:
         self._texts = Texts(self.engine.dialect)
 
     def read(self, work: Callable[[Unit], T]) -> T:
-        """Return what `work` finds, in a transaction that sees one state throughout."""
+        """Return what `work` finds, in a transaction that sees one state throughout.
+
+        It is begun again if its connection was lost: a look changes nothing.
+        """
+        with self._begun(_TO_READ) as unit:
+            try:
+                return work(unit)
+            except self.failures:
+                if not unit.cursor.connection.broken:
+                    raise
         with self._begun(_TO_READ) as unit:
             return work(unit)
 
@@ -170,8 +182,8 @@ def _commit(cursor: Any, failures: tuple[type[Exception], ...]) -> None:
     try:
         cursor.execute("COMMIT")
     except failures as error:
-        if sqlstate(error)[:2] in _NOT_COMMITTED:
-            raise
+        if _severity(error) == "ERROR":
+            raise  # the server said that it undid the transaction; FATAL would leave it open
         raise CommitFailed(in_short(error)) from error
     if cursor.statusmessage != "COMMIT":
         raise SQLAlchemyError("the server had given the transaction up")
