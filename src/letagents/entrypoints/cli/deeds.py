@@ -1,6 +1,7 @@
 """The commands with which a person acts on a board, and what they take."""
 
 import argparse
+from collections.abc import Callable, Mapping, Sequence
 
 from letagents.entrypoints.cli.parsing import (
     Commands,
@@ -28,20 +29,17 @@ _TASK = "its id, such as task_3"
 _WHO = "an agent: its name, its key or its session"
 
 
-def add(commands: Commands) -> None:
-    """Add them all."""
-    _task(commands)
-    _lock(commands)
-    _unlock(commands)
-    _approvals(commands)
-    _manager(commands)
+def add(commands: Commands, words: Sequence[str]) -> None:
+    """Add them all; those that `words` name with what they take, which takes time to set up."""
+    for name, (module, does, takes) in _COMMANDS.items():
+        parser = command(commands, name, module=module, does=does)
+        if name in words:
+            takes(parser)
 
 
-def _task(commands: Commands) -> None:
-    does = "put a task on a board, move it, or say who is on it; the room tells whom it concerns"
-    task = command(commands, "task", module="tasks", does=does)
+def _task(task: argparse.ArgumentParser) -> None:
     verbs = task.add_subparsers(metavar="VERB", dest="command", required=True)
-    _add(verbs)
+    _add(_verb(verbs, "add", "put one on the board; it can be claimed at once"))
     for name, does in MOVES.items():
         _about_a_task(_verb(verbs, name, does))
     assign = _verb(verbs, "assign", "put an agent on it, in place of who is on it now")
@@ -64,8 +62,7 @@ def _about_a_task(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("task", metavar="TASK", help=_TASK)
 
 
-def _add(verbs: Commands) -> None:
-    add = _verb(verbs, "add", "put one on the board; it can be claimed at once")
+def _add(add: argparse.ArgumentParser) -> None:
     add.add_argument("title", metavar="TITLE", nargs="+", help="what is to be done, in one line")
     add.set_defaults(several="title")
     add.add_argument("--description", metavar="TEXT", help="all that matters; - reads it")
@@ -73,21 +70,18 @@ def _add(verbs: Commands) -> None:
     add.add_argument("--key", help="repeating the call with the same key adds it only once")
 
 
-def _lock(commands: Commands) -> None:
-    does = "stop the work on a task, or on the whole board; who is on it is told"
-    lock = command(commands, "lock", module="locks", does=does)
-    _what(lock)
+def _lock(lock: argparse.ArgumentParser) -> None:
+    _what(lock, "lock")
     lock.add_argument("--reason", metavar="TEXT", help="why, in a few words")
     lock.add_argument("--kind", choices=KINDS, default=KINDS[0], help=f"({KINDS[0]})")
 
 
-def _unlock(commands: Commands) -> None:
-    does = "let the work go on; who is on it is told"
-    _what(command(commands, "unlock", module="locks", does=does))
+def _unlock(unlock: argparse.ArgumentParser) -> None:
+    _what(unlock, "unlock")
 
 
-def _what(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(command=parser.prog.rpartition(" ")[2])
+def _what(parser: argparse.ArgumentParser, name: str) -> None:
+    parser.set_defaults(command=name)
     of_room(parser)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("task", metavar="TASK", nargs="?", help=_TASK)
@@ -95,9 +89,7 @@ def _what(parser: argparse.ArgumentParser) -> None:
     by_name(parser)
 
 
-def _approvals(commands: Commands) -> None:
-    does = "show how much agents of a room have to get approved, and by whom; or change it"
-    approvals = command(commands, "approvals", module="managers", does=does)
+def _approvals(approvals: argparse.ArgumentParser) -> None:
     approvals.set_defaults(command="approvals")
     of_room(approvals)
     approvals.add_argument("--mode", choices=MODES, help="how much has to be approved")
@@ -108,9 +100,7 @@ def _approvals(commands: Commands) -> None:
     as_json(approvals)
 
 
-def _manager(commands: Commands) -> None:
-    does = "list who is in a room and can manage its board; let one do so, or nobody"
-    manager = command(commands, "manager", module="managers", does=does)
+def _manager(manager: argparse.ArgumentParser) -> None:
     manager.set_defaults(command="manager")
     of_room(manager)
     change = manager.add_mutually_exclusive_group()
@@ -119,3 +109,28 @@ def _manager(commands: Commands) -> None:
     manager.add_argument("--reason", metavar="TEXT", help="why, in a few words, with --release")
     by_name(manager)
     as_json(manager)
+
+
+_COMMANDS: Mapping[str, tuple[str, str, Callable[[argparse.ArgumentParser], None]]] = {
+    "task": (
+        "tasks",
+        "put a task on a board, move it, or say who is on it; the room tells whom it concerns",
+        _task,
+    ),
+    "lock": (
+        "locks",
+        "stop the work on a task, or on the whole board; who is on it is told",
+        _lock,
+    ),
+    "unlock": ("locks", "let the work go on; who is on it is told", _unlock),
+    "approvals": (
+        "managers",
+        "show how much agents of a room have to get approved, and by whom; or change it",
+        _approvals,
+    ),
+    "manager": (
+        "managers",
+        "list who is in a room and can manage its board; let one do so, or nobody",
+        _manager,
+    ),
+}

@@ -28,7 +28,7 @@ _OPTION = re.compile(r"-[^\d\s.][^\s]*$")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code."""
     has_output = _fill_in_streams()
-    parser = _parser()
+    parser = _parser(sys.argv[1:] if argv is None else argv)
     arguments = _parsed(parser, argv)
     if arguments.module is None:
         parser.print_help()
@@ -97,7 +97,7 @@ def _let_go_of_output() -> None:
     os.close(nowhere)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="letagents",
         description="Rooms in which coding agents talk, share work and never step on each other.",
@@ -114,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     _search(commands)
     _board(commands)
     _why(commands)
-    deeds.add(commands)
+    deeds.add(commands, argv)
     _intents(commands)
     _deciding(commands)
     _requests(commands)

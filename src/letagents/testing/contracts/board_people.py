@@ -183,6 +183,10 @@ class BoardPeopleContract(HoldersOfTasks):
         assert (decision, "task_1 unlocked by Ada" in message.text) == (Decision.ACTIVATE, True)
         assert await board.unlock(ROOM, lock.lock_id) == opened
         assert (await self.heard(rooms, ada))[0] == message
+        events = (await board.history(ROOM, task_id)).events
+        assert [one.type for one in events[-4:]] == 2 * [EventType.LOCKED] + 2 * [
+            EventType.UNLOCKED
+        ]
         anew = await board.lock(ROOM, task_id, message="wait @bob", fence=human.fence)
         assert anew.number > other.number
 
