@@ -74,7 +74,7 @@ class Served:
     """Rooms on a server. A suite that inherits this is run over each way in which it keeps them."""
 
     @pytest.fixture
-    def processes(self) -> ToldProcesses:
+    def processes(self) -> Processes:
         """Return what the server knows of its clients' processes."""
         return ToldProcesses()
 

@@ -35,7 +35,7 @@ _BY_TYPE: dict[object, st.SearchStrategy[Any]] = {
 }
 
 
-def of(kind: Any, **given: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+def of(kind: Any, /, **given: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     """Return arbitrary values of an attrs class; `given` says of which kind some fields are."""
     hints = typing.get_type_hints(kind)
     names = [one.name for one in attrs.fields(kind) if one.name not in given]

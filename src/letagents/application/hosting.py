@@ -119,11 +119,16 @@ class Hosting:
         Raises:
             NotSignedIn, AdminRequired: it may not.
         """
-        if not await self.owns(accounts.signed_in(principal), room_id):
+        accounts.signed_in(principal)
+        if not await self.may_own(principal, room_id):
             raise AdminRequired(
                 "Admin privileges required: the account is no admin of this room.",
                 remedy="Ask an admin of the room.",
             )
+
+    async def may_own(self, principal: Principal, room_id: RoomId) -> bool:
+        """Whether an account may act as the owner of a room."""
+        return principal.account is not None and await self.owns(principal.account, room_id)
 
     async def looking(
         self, principal: Principal, room_id: RoomId, fence: Fence | None

@@ -10,7 +10,15 @@ from starlette.routing import Route as At
 from letagents.application.hosting import Hosting
 from letagents.entrypoints.server.answers import answer, problem
 from letagents.entrypoints.server.calls import Call, bearer
-from letagents.entrypoints.server.routes import accounts, board, messages, rooms, sessions
+from letagents.entrypoints.server.routes import (
+    accounts,
+    board,
+    governance,
+    messages,
+    paths,
+    rooms,
+    sessions,
+)
 
 Handler = Callable[[Call], Awaitable[Response]]
 
@@ -19,6 +27,8 @@ ROUTES: Sequence[tuple[str, str, Handler]] = (
     *messages.ROUTES,
     *sessions.ROUTES,
     *board.ROUTES,
+    *governance.ROUTES,
+    *paths.ROUTES,
     *rooms.ROUTES,
 )
 

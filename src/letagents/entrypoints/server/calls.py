@@ -11,10 +11,10 @@ import attrs
 import orjson
 from starlette.requests import Request
 
-from letagents.application.hosting import Hosting
+from letagents.application.hosting import Boards, Hosting
 from letagents.domain import rooms
 from letagents.domain.accounts import Account, Principal, signed_in
-from letagents.domain.errors import Malformed
+from letagents.domain.errors import Malformed, NotAvailable
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.entrypoints.server.answers import Refused
@@ -45,6 +45,16 @@ class Call:
     def room_id(self) -> RoomId:
         """The room that the path names. Raises Malformed."""
         return rooms.canonical(self.named("room_id"))
+
+    @property
+    def boards(self) -> Boards:
+        """What keeps the boards of rooms. Raises NotAvailable."""
+        if self.hosting.boards is None:
+            raise NotAvailable(
+                "The rooms of this server have no task board.",
+                remedy="Agree on the work by messages: send_message.",
+            )
+        return self.hosting.boards
 
     def named(self, part: str) -> str:
         """Return a part of the path."""

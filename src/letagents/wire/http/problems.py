@@ -11,10 +11,7 @@ from typing import Any
 
 import attrs
 
-from letagents.domain.denials import (
-    IntentNotFound,
-    NotTheManager,
-)
+from letagents.domain.denials import NotTheManager
 from letagents.domain.errors import (
     ConnectionLost,
     LetAgentsError,
@@ -100,9 +97,6 @@ _FORMS: Forms = {
         text="Only the active Board Manager can decide board intents with worker credentials.",
     ),
 }
-
-DECIDING: Forms = {IntentNotFound: Form(404, text="Pending board intent not found")}
-"""How errors are answered where an intent is decided, or looked at."""
 
 _ERRORS_IN = (
     "accounts",

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from starlette.responses import Response
 
 from letagents.domain.board import Handoff, Release, ReviewAssign
-from letagents.domain.errors import NotAvailable
 from letagents.domain.leases import LeaseFenceStale, LeaseHeld, LeaseMissing
 from letagents.domain.tasks import AdminRequired, reason_of, task_id_of
 from letagents.entrypoints.server.answers import answer, told
@@ -27,12 +26,7 @@ _REVIEWS: Mapping[type, Forms] = {ReviewAssign: _ASSIGNING, Release: _RELEASING}
 
 
 def _board(call: Call) -> Board:
-    if call.hosting.boards is None:
-        raise NotAvailable(
-            "The rooms of this server have no task board.",
-            remedy="Agree on the work by messages: send_message.",
-        )
-    return call.hosting.boards.board
+    return call.boards.board
 
 
 async def tasks(call: Call) -> Response:
