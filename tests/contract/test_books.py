@@ -240,3 +240,70 @@ async def test_a_wait_that_is_under_way_ends_when_something_falls_due(tmp_path: 
 
     assert [one.text for one in page.messages] == ["soon rings"]
     await rooms.aclose()
+
+
+async def test_what_is_brought_is_found_as_if_it_were_looked_for_alone(rooms: Keeping) -> None:
+    def put(book: Book) -> None:
+        book.put(NOTES, Note(1, Colour.RED, "task_1"))
+        book.put(NOTES, Note(2, Colour.BLUE, "task_1"))
+        book.put(NOTES, Note(3, Colour.RED, "task_2"))
+
+    lookups = [
+        Where(about="task_1"),
+        Where(about="task_1", newest_first=True, limit=1),
+        Where(about="task_9"),
+        Where(is_open=True, after=1, before=9),
+        Where(state="red", newest_first=True),
+    ]
+
+    def look(book: Book) -> list[list[Note]]:
+        return [book.find(NOTES, where) for where in lookups]
+
+    def look_with_all_brought(book: Book) -> list[list[Note]]:
+        book.bring(*((NOTES, where) for where in lookups))
+        book.bring()
+        return look(book)
+
+    await rooms.change(ROOM, put)
+
+    found = await rooms.look(ROOM, look)
+    assert [numbers(one) for one in found] == [[1, 2], [2], [], [3], [3, 1]]
+    assert await rooms.look(ROOM, look_with_all_brought) == found
+
+
+async def test_what_was_brought_before_something_was_put_is_looked_for_anew(
+    rooms: Keeping,
+) -> None:
+    of_task, newest = Where(about="task_1"), Where(newest_first=True, limit=1)
+
+    def put_between(book: Book) -> tuple[list[Note], list[Note]]:
+        book.bring((NOTES, of_task), (NOTES, newest))
+        book.put(NOTES, Note(1, Colour.BLUE, "task_2"))
+        book.put(NOTES, Note(2, Colour.RED, "task_1"))
+        return book.find(NOTES, of_task), book.find(NOTES, newest)
+
+    await rooms.change(ROOM, lambda book: book.put(NOTES, Note(1, Colour.RED, "task_1")))
+
+    of_task_then, newest_then = await rooms.change(ROOM, put_between)
+    assert numbers(of_task_then) == numbers(newest_then) == [2]
+
+
+async def test_a_thing_that_is_known_is_written_with_all_that_changed(rooms: Keeping) -> None:
+    def change(book: Book) -> None:
+        before = book.get(NOTES, "note_1")
+        assert before is not None
+        book.put(NOTES, attrs.evolve(before, colour=Colour.BLUE, on="task_2"))
+        book.put(NOTES, attrs.evolve(before, on="task_3"))
+        book.put(NOTES, attrs.evolve(before, on="task_3", words=("c",)))
+
+    await rooms.change(ROOM, lambda book: book.put(NOTES, Note(1, Colour.RED, "task_1", ("a",))))
+    await rooms.change(ROOM, change)
+
+    async def find(where: Where) -> list[int]:
+        return numbers(await rooms.look(ROOM, lambda book: book.find(NOTES, where)))
+
+    note = Note(1, Colour.RED, "task_3", ("c",))
+    assert await rooms.look(ROOM, lambda book: book.get(NOTES, "note_1")) == note
+    assert await find(Where(about="task_3", state="red", is_open=True)) == [1]
+    assert await find(Where(about="task_1")) == await find(Where(about="task_2")) == []
+    assert await find(Where(state="blue")) == await find(Where(is_open=False)) == []

@@ -7,7 +7,7 @@ verb did is kept whole or not at all. Refuse before the first `put`, and nothing
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import attrs
 
@@ -70,6 +70,8 @@ class Where:
 
 
 EVERYTHING = Where()
+Lookup = tuple[Kind[Any], Where]
+"""What `find` is asked for."""
 
 
 class Book(Protocol):
@@ -119,6 +121,10 @@ class Book(Protocol):
 
     def find(self, kind: Kind[V], where: Where = EVERYTHING) -> list[V]:
         """Return the things that fit, at most `where.limit`."""
+        ...
+
+    def bring(self, *asked: Lookup) -> None:
+        """Look up at once what `find` will be asked for soon; that costs less than one by one."""
         ...
 
     def count(self, kind: Kind[V], where: Where = EVERYTHING) -> int:

@@ -6,7 +6,17 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 import attrs
-from sqlalchemy import ColumnElement, Select, Update, bindparam, func, literal_column, select
+from sqlalchemy import (
+    ColumnElement,
+    CompoundSelect,
+    Select,
+    Update,
+    bindparam,
+    func,
+    literal_column,
+    select,
+    union_all,
+)
 
 from letagents.adapters.rooms import local_rows, local_seats
 from letagents.adapters.rooms.book import (
@@ -16,6 +26,7 @@ from letagents.adapters.rooms.book import (
     Admins,
     Book,
     Kind,
+    Lookup,
     Where,
 )
 from letagents.adapters.rooms.local_store import LocalStore
@@ -124,12 +135,29 @@ _COUNT = (
 )
 
 
+_Shape = tuple[str, tuple[str, ...], bool, int]
+"""What makes the statement of a search: its kind, which facts are given, its order and limit."""
+
+
 @functools.cache
-def _finding(kind: str, given: tuple[str, ...], order: str, limit: int) -> Select[Any]:
-    """Return the statement for the facts that are given; there are few, and each is built once."""
-    number = THINGS.c.number.desc() if order == "newest first" else THINGS.c.number
-    found = _fitting(select(THINGS.c.value), kind, given)
+def _finding(shape: _Shape, mark: str = "") -> Select[Any]:
+    """Return the statement of that shape; there are few, and each is built once.
+
+    `mark` ends the names of its parameters.
+    """
+    kind, given, newest_first, limit = shape
+    number = THINGS.c.number.desc() if newest_first else THINGS.c.number
+    found = _fitting(select(THINGS.c.value), kind, given, mark)
     return _first(found.order_by(number), limit)
+
+
+@functools.cache
+def _bringing(shapes: tuple[_Shape, ...]) -> CompoundSelect[Any]:
+    """Return the statement for all of `shapes`, each of whose rows says of which it is."""
+    found = [_finding(shape, f"_{at}").subquery() for at, shape in enumerate(shapes)]
+    return union_all(
+        *(select(literal_column(str(at)), one.c.value) for at, one in enumerate(found))
+    )
 
 
 @functools.cache
@@ -137,18 +165,20 @@ def _counting(kind: str, given: tuple[str, ...]) -> Select[Any]:
     return _fitting(select(func.count()).select_from(THINGS), kind, given)
 
 
-def _fitting(statement: Select[Any], kind: str, given: tuple[str, ...]) -> Select[Any]:
+def _fitting(
+    statement: Select[Any], kind: str, given: tuple[str, ...], mark: str = ""
+) -> Select[Any]:
     statement = statement.where(THINGS.c.room_id == bindparam("room_id"), _of(kind))
     for name in given:
         if name == "after":
-            statement = statement.where(THINGS.c.number > bindparam("after"))
+            statement = statement.where(THINGS.c.number > bindparam(f"after{mark}"))
         elif name == "before":
-            statement = statement.where(THINGS.c.number < bindparam("before"))
+            statement = statement.where(THINGS.c.number < bindparam(f"before{mark}"))
         elif name in ("open", "closed"):
             is_open = THINGS.c.is_open
             statement = statement.where(is_open if name == "open" else ~is_open)
         else:
-            statement = statement.where(THINGS.c[name] == bindparam(_EQUAL[name]))
+            statement = statement.where(THINGS.c[name] == bindparam(f"{_EQUAL[name]}{mark}"))
     return statement
 
 
@@ -171,6 +201,13 @@ def _given(where: Where) -> tuple[tuple[str, ...], dict[str, object]]:
     return tuple(names), facts
 
 
+def _shape(kind: Kind[Any], where: Where) -> tuple[_Shape, dict[str, object]]:
+    """Return the shape of a search, and the values of its parameters."""
+    given, facts = _given(where)
+    limit = 1 << max(where.limit - 1, 0).bit_length()  # few limits make few statements
+    return (kind.name, given, where.newest_first, limit), facts
+
+
 @attrs.define(eq=False)
 class LocalBook:
     """One room within one transaction on the database.
@@ -189,6 +226,7 @@ class LocalBook:
     _processes: Processes
     _last_number: int
     _known: dict[tuple[str, str], tuple[Kind[Any], Any]] = attrs.field(factory=dict)
+    _brought: dict[Lookup, list[Any]] = attrs.field(factory=dict)
     _sessions: dict[SessionId, Session | None] = attrs.field(factory=dict)
 
     def get(self, kind: Kind[V], key: str) -> V | None:
@@ -200,12 +238,29 @@ class LocalBook:
 
     def find(self, kind: Kind[V], where: Where = EVERYTHING) -> list[V]:
         """Return the things that fit."""
-        given, facts = _given(where)
-        order = "newest first" if where.newest_first else "oldest first"
-        limit = 1 << max(where.limit - 1, 0).bit_length()  # few limits make few statements
-        statement = _finding(kind.name, given, order, limit)
-        rows = self._unit.rows(statement, room_id=self.room_id.value, **facts)
+        if (brought := self._brought.get((kind, where))) is not None:
+            return list(brought)
+        shape, facts = _shape(kind, where)
+        rows = self._unit.rows(_finding(shape), room_id=self.room_id.value, **facts)
         return [self._read(kind, value) for (value,) in rows[: where.limit]]
+
+    def bring(self, *asked: Lookup) -> None:
+        """Look up with one statement what `find` will be asked for."""
+        wanted = [one for one in asked if one not in self._brought]
+        shapes, facts = [], {}
+        for at, one in enumerate(wanted):
+            shape, given = _shape(*one)
+            shapes.append(shape)
+            facts.update({f"{name}_{at}": value for name, value in given.items()})
+        found: list[list[str]] = [[] for _ in wanted]
+        if wanted:
+            statement = _bringing(tuple(shapes))
+            for at, text in self._unit.rows(statement, room_id=self.room_id.value, **facts):
+                found[at].append(text)
+        for (kind, where), texts in zip(wanted, found, strict=True):
+            values = [self._read(kind, text) for text in texts]
+            values.sort(key=kind.number, reverse=where.newest_first)
+            self._brought[kind, where] = values[: where.limit]
 
     def count(self, kind: Kind[V], where: Where = EVERYTHING) -> int:
         """Return how many things fit."""
@@ -223,6 +278,8 @@ class LocalBook:
         room_id, key, facts = self.room_id.value, kind.key(value), _facts(kind, value)
         before = self._as_known(kind, key)
         self._known[kind.name, key] = kind, value
+        for asked in [one for one in self._brought if one[0].name == kind.name]:
+            del self._brought[asked]
         facts["value"] = kept.written(value)
         if before is None:
             self._unit.change(_PUT, {**facts, "room_id": room_id, "kind": kind.name, "key": key})

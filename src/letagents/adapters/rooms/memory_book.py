@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from letagents.adapters.rooms.book import EVERYTHING, SYSTEM, Kind, Where
+from letagents.adapters.rooms.book import EVERYTHING, SYSTEM, Kind, Lookup, Where
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.messages import Message
 from letagents.domain.sessions import Seat, Session
@@ -47,6 +47,9 @@ class MemoryBook:
     def find(self, kind: Kind[V], where: Where = EVERYTHING) -> list[V]:
         """Return the things that fit."""
         return self._fitting(kind, where)[: where.limit]
+
+    def bring(self, *_asked: Lookup) -> None:
+        """Do nothing: all is here."""
 
     def count(self, kind: Kind[V], where: Where = EVERYTHING) -> int:
         """Return how many things fit."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import TypeVar
 
-from letagents.adapters.rooms.book import Book, Kind, Where
+from letagents.adapters.rooms.book import Book, Kind, Lookup, Where
 from letagents.domain import leases, ticks
 from letagents.domain.approvals import Standing
 from letagents.domain.board import LeaseView, TaskView
@@ -78,6 +78,7 @@ VERDICTS = Kind(
 )
 
 _MOST = 500
+_OPEN = Where(is_open=True, limit=_MOST)
 
 
 def task(book: Book, task_id: str) -> Task:
@@ -102,9 +103,19 @@ def standing(one: Task) -> Standing:
     return Standing(one.status.value, str(one.revision))
 
 
+def beside(task_id: str) -> tuple[Lookup, ...]:
+    """Return what is looked up wherever a task is: its leases, and all locks."""
+    newest = _newest_of(task_id)
+    return (*((kind, newest) for kind in LEASES.values()), (LOCKS, _OPEN))
+
+
+def _newest_of(task_id: str) -> Where:
+    return Where(about=task_id, newest_first=True, limit=1)
+
+
 def newest(book: Book, kind: LeaseKind, task_id: str) -> Lease | None:
     """Return the newest lease of a task, ended or not: the one with its highest epoch."""
-    found = book.find(LEASES[kind], Where(about=task_id, newest_first=True, limit=1))
+    found = book.find(LEASES[kind], _newest_of(task_id))
     return found[0] if found else None
 
 

@@ -12,6 +12,7 @@ import attrs
 from letagents.adapters.rooms.book import SYSTEM, Book
 from letagents.adapters.rooms.kept import absences as kept_absences
 from letagents.adapters.rooms.kept import board_records, path_records
+from letagents.adapters.rooms.kept import intents as kept_intents
 from letagents.adapters.rooms.kept import wakes as kept_wakes
 from letagents.adapters.rooms.kept.board_records import EVENTS, LEASES, LOCKS, TASKS
 from letagents.domain import leases, locks
@@ -73,7 +74,12 @@ class Sheet:
         return worker
 
     def task(self, task_id: str) -> Task:
-        """Return the task of that name. Raises UnknownTask."""
+        """Return the task of that name. Raises UnknownTask.
+
+        What is asked next about nearly every task is brought with it.
+        """
+        beside = board_records.beside(task_id)
+        self.book.bring(*beside, *kept_intents.GOVERNING, kept_wakes.beside(task_id))
         return board_records.task(self.book, task_id)
 
     def newest(self, kind: LeaseKind, task: Task) -> Lease | None:

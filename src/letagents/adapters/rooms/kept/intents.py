@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from letagents.adapters.rooms.book import Book, Kind, Where
+from letagents.adapters.rooms.book import Book, Kind, Lookup, Where
 from letagents.domain import approvals, denials, governance, intents, spending
 from letagents.domain.approvals import Intent, Standing
 from letagents.domain.governance import BoardSettings, Evidence, Manager, ManagerMode
@@ -34,14 +34,21 @@ INTENTS = Kind(
 )
 
 
+_SET = Where(is_open=True, limit=1)
+_HOLDS = Where(is_open=True, newest_first=True, limit=1)
+GOVERNING: tuple[Lookup, ...] = ((SETTINGS, _SET), (MANAGERS, _HOLDS))
+"""What is looked up wherever something may need an approval."""
+
+
 def settings(book: Book) -> BoardSettings:
     """Return how the board is governed."""
-    return book.get(SETTINGS, "board") or BoardSettings()
+    found = book.find(SETTINGS, _SET)
+    return found[0] if found else BoardSettings()
 
 
 def manager(book: Book) -> Manager | None:
     """Return the assignment that holds."""
-    found = book.find(MANAGERS, Where(is_open=True, newest_first=True, limit=1))
+    found = book.find(MANAGERS, _HOLDS)
     return found[0] if found else None
 
 

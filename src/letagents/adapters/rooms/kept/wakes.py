@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import attrs
 
-from letagents.adapters.rooms.book import Book, Keeping, Kind, Where
+from letagents.adapters.rooms.book import Book, Keeping, Kind, Lookup, Where
 from letagents.adapters.rooms.kept import dues
 from letagents.domain import wake_rules, waking
 from letagents.domain.audience import WAKE
@@ -40,10 +40,19 @@ def task_moved(book: Book, task_id: str, before: str, after: str) -> None:
 
 def _waiting_for(book: Book, task_id: str) -> Iterator[WakeRule]:
     """Give each open rule on a task, however many agents wait for it."""
-    after = 0
-    while found := book.find(WAKE_RULES, Where(is_open=True, about=task_id, after=after)):
+    where = _on(task_id)
+    while found := book.find(WAKE_RULES, where):
         yield from found
-        after = found[-1].number
+        where = attrs.evolve(where, after=found[-1].number)
+
+
+def _on(task_id: str) -> Where:
+    return Where(is_open=True, about=task_id)
+
+
+def beside(task_id: str) -> Lookup:
+    """Return what is looked up wherever a task is moved: the rules that wait for it."""
+    return WAKE_RULES, _on(task_id)
 
 
 def due(book: Book, rule_id: str) -> None:
