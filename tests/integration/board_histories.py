@@ -27,6 +27,7 @@ from tests.integration.board_processes import (
     Dice,
     connected,
     now,
+    persisting,
     process,
     rooms_at,
     with_tasks,
@@ -36,8 +37,7 @@ from letagents.adapters.processes.locks import ProcessLocks
 from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.domain import leases
-from letagents.domain.board import Query, Release
-from letagents.domain.errors import LetAgentsError
+from letagents.domain.board import Query, Release, TaskView
 from letagents.domain.events import Event
 from letagents.domain.leases import LeaseFenceStale, LeaseHeld, LeaseKind, LeaseMissing
 from letagents.domain.sessions import Connection
@@ -141,7 +141,7 @@ class Hand:
 
     async def _claim(self, task_id: str) -> None:
         try:
-            view = await self.board.change(ROOM, task_id, CLAIM, self.ours.fence)
+            view = await self._changed(task_id, CLAIM)
         except LeaseHeld:
             self._lost(task_id)
             self._note("claim", task_id, None, refused=True)
@@ -157,8 +157,7 @@ class Hand:
         self.written += 1
         mark = f"https://x/{self.number}/{epoch}/{os.getpid()}.{self.written}"
         try:
-            patch = Patch(pr_url=mark)
-            await self.board.change(ROOM, task_id, patch, self.ours.fence, epoch=epoch)
+            await self._changed(task_id, Patch(pr_url=mark), epoch)
         except (LeaseHeld, LeaseFenceStale, LeaseMissing):
             self._lost(task_id, epoch)
             self._note("write", task_id, epoch, refused=True)
@@ -167,14 +166,18 @@ class Hand:
 
     async def _release(self, task_id: str, epoch: int) -> None:
         try:
-            action = Release(epoch=epoch)
-            await self.board.lease_action(ROOM, task_id, action, self.ours.fence)
-        except LetAgentsError:
+            action, fence = Release(epoch=epoch), self.ours.fence
+            await persisting(lambda: self.board.lease_action(ROOM, task_id, action, fence))
+        except (LeaseHeld, LeaseFenceStale, LeaseMissing):
             self._lost(task_id, epoch)
             self._note("release", task_id, epoch, refused=True)
             return
         self._lost(task_id, epoch)
         self._note("release", task_id, epoch)
+
+    async def _changed(self, task_id: str, patch: Patch, epoch: int | None = None) -> TaskView:
+        fence = self.ours.fence
+        return await persisting(lambda: self.board.change(ROOM, task_id, patch, fence, epoch=epoch))
 
     def _lost(self, task_id: str, epoch: int | None = None) -> None:
         """Take it that we hold the task no more, if it is that epoch under which we did."""

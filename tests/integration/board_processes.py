@@ -4,12 +4,12 @@ import asyncio
 import multiprocessing
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import BrokenBarrierError
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -20,12 +20,14 @@ from letagents.adapters.rooms.kept import board as kept_board
 from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.system import SystemClock, SystemIds
-from letagents.domain.errors import LetAgentsError
+from letagents.domain.errors import LetAgentsError, RoomsUnavailable
 from letagents.domain.leases import LeaseHeld
 from letagents.domain.sessions import Connection
 from letagents.domain.tasks import Patch, Proposal, Status
 from letagents.ports.processes import Processes
 from letagents.testing.contracts.room_callers import ROOM, arrival
+
+T = TypeVar("T")
 
 LOADED = (kept_board, ledger)
 """What processes that are forked from one which has loaded this need not load again."""
@@ -59,23 +61,30 @@ async def with_tasks(place: Path, count: int) -> None:
 async def connected(rooms: LocalRooms, number: int) -> Connection:
     """Return the connection of a worker whose earlier processes are gone, if it had any."""
     ours = attrs.evolve(arrival(number, 1), token=SystemIds().token(), insists=True)
-    return await rooms.connect(ROOM, ours)
+    return await persisting(lambda: rooms.connect(ROOM, ours))
+
+
+async def persisting(call: Callable[[], Awaitable[T]]) -> T:
+    """Return what `call` returns, calling again while it is told that nothing was changed.
+
+    Where the machine is busy with other things, so many wait in vain for their turn to write.
+    """
+    until = now() + PATIENCE
+    while True:
+        try:
+            return await call()
+        except RoomsUnavailable:
+            if now() > until:
+                raise
 
 
 def process(target: Callable[..., None], *arguments: object) -> BaseProcess:
     """Start a process that does `target`."""
     made: BaseProcess = _CONTEXT.Process(  # type: ignore[attr-defined]  # every context has it
-        target=_politely, args=(target, *arguments), daemon=True
+        target=target, args=arguments, daemon=True
     )
     made.start()
     return made
-
-
-def _politely(target: Callable[..., None], *arguments: object) -> None:
-    """Do `target` behind all others: a hundred of these would starve whoever is tested beside."""
-    if sys.platform != "win32":
-        os.nice(10)
-    target(*arguments)
 
 
 def barrier_for(count: int) -> Any:
@@ -110,6 +119,8 @@ class Dice:
 
 def claim_when_told(place: Path, number: int, barrier: Any, told: Any) -> None:
     """Connect, wait for the others, claim the first task, and tell what came of it."""
+    if sys.platform != "win32":
+        os.nice(10)  # a hundred of these would starve whoever is tested beside
 
     async def claim() -> None:
         rooms = rooms_at(place)
@@ -117,7 +128,7 @@ def claim_when_told(place: Path, number: int, barrier: Any, told: Any) -> None:
             ours = await connected(rooms, number)
             barrier.wait(PATIENCE)
             board = KeptBoard(rooms, timedelta(minutes=15))
-            await board.change(ROOM, "task_1", CLAIM, ours.fence)
+            await persisting(lambda: board.change(ROOM, "task_1", CLAIM, ours.fence))
             told.put((ours.session.actor_label, "has it"))
         except LeaseHeld as refused:
             told.put((ours.session.actor_label, refused.happened))
