@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.adapters.guard.hooks import GitHooks
     from letagents.adapters.rooms.bells import Nudges
     from letagents.adapters.rooms.book import Keeping
+    from letagents.adapters.rooms.hosted.rooms import HostedRooms
     from letagents.adapters.state.json_file import JsonFileState
     from letagents.adapters.state.sqlite import SqliteState
     from letagents.application.client import LetAgents
@@ -163,6 +164,10 @@ def _memory(rooms: "RoomTransport") -> "Stores | None":
 
 def _board(rooms: "RoomTransport", term: "timedelta") -> "Board | None":
     """Return the board of `rooms`, if they keep anything but messages."""
+    if _are_on_a_server(rooms):
+        from letagents.adapters.rooms.hosted.board import HostedBoard
+
+        return HostedBoard(rooms.calls)
     if not _keep_books(rooms):
         return None
     from letagents.adapters.rooms.kept.board import KeptBoard
@@ -172,6 +177,10 @@ def _board(rooms: "RoomTransport", term: "timedelta") -> "Board | None":
 
 def _governance(rooms: "RoomTransport") -> "Governance | None":
     """Return what governs the boards of `rooms`, if they keep anything but messages."""
+    if _are_on_a_server(rooms):
+        from letagents.adapters.rooms.hosted.governance import HostedGovernance
+
+        return HostedGovernance(rooms.calls)
     if not _keep_books(rooms):
         return None
     from letagents.adapters.rooms.kept.governance import KeptGovernance
@@ -181,11 +190,21 @@ def _governance(rooms: "RoomTransport") -> "Governance | None":
 
 def _paths(rooms: "RoomTransport", term: "timedelta") -> "PathClaims | None":
     """Return the claimed paths of `rooms`, if they keep anything but messages."""
+    if _are_on_a_server(rooms):
+        from letagents.adapters.rooms.hosted.paths import HostedPaths
+
+        return HostedPaths(rooms.calls)
     if not _keep_books(rooms):
         return None
     from letagents.adapters.rooms.kept.paths import KeptPaths
 
     return KeptPaths(rooms, term)
+
+
+def _are_on_a_server(rooms: object) -> "TypeGuard[HostedRooms]":
+    """Whether rooms are on a server, which then keeps all that is kept in them."""
+    loaded = sys.modules.get("letagents.adapters.rooms.hosted.rooms")
+    return loaded is not None and isinstance(rooms, loaded.HostedRooms)
 
 
 def _keep_books(rooms: object) -> "TypeGuard[Keeping]":

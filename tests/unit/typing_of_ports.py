@@ -8,7 +8,12 @@ from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.processes.locks import ProcessLocks
 from letagents.adapters.rooms.bells import Nudges
 from letagents.adapters.rooms.evidence import ToldProcesses, UnknownProcesses
+from letagents.adapters.rooms.hosted.board import HostedBoard
+from letagents.adapters.rooms.hosted.governance import HostedGovernance
+from letagents.adapters.rooms.hosted.paths import HostedPaths
+from letagents.adapters.rooms.hosted.rooms import HostedRooms
 from letagents.adapters.rooms.kept.artifacts import KeptArtifacts
+from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.kept.governance import KeptGovernance
 from letagents.adapters.rooms.kept.guidelines import KeptGuidelines
 from letagents.adapters.rooms.kept.knowledge import KeptKnowledge
@@ -22,6 +27,7 @@ from letagents.adapters.state.memory import MemoryState
 from letagents.adapters.state.sqlite import SqliteState
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.ports.artifacts import Artifacts
+from letagents.ports.board import Board
 from letagents.ports.clock import Clock
 from letagents.ports.forges import Forges
 from letagents.ports.governance import Governance
@@ -57,8 +63,10 @@ def the_processes(
     return locks, told, unknown
 
 
-def the_rooms(memory: MemoryRooms, local: LocalRooms) -> tuple[RoomTransport, ...]:
-    return memory, local
+def the_rooms(
+    memory: MemoryRooms, local: LocalRooms, hosted: HostedRooms
+) -> tuple[RoomTransport, ...]:
+    return memory, local, hosted
 
 
 def the_stores(
@@ -79,8 +87,12 @@ def the_forges(web: WebForges) -> tuple[Forges, ...]:
     return (web,)
 
 
-def the_governance(kept: KeptGovernance) -> tuple[Governance, ...]:
-    return (kept,)
+def the_boards(kept: KeptBoard, hosted: HostedBoard) -> tuple[Board, ...]:
+    return kept, hosted
+
+
+def the_governance(kept: KeptGovernance, hosted: HostedGovernance) -> tuple[Governance, ...]:
+    return kept, hosted
 
 
 def what_rooms_remember(
@@ -93,8 +105,8 @@ def what_rooms_remember(
     return knowledge, guidelines, artifacts, reasonings, wakes
 
 
-def the_path_claims(kept: KeptPaths) -> tuple[PathClaims, ...]:
-    return (kept,)
+def the_path_claims(kept: KeptPaths, hosted: HostedPaths) -> tuple[PathClaims, ...]:
+    return kept, hosted
 
 
 def the_hooks(git: GitHooks) -> tuple[Hooks, ...]:

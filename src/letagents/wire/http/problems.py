@@ -11,12 +11,14 @@ from typing import Any
 
 import attrs
 
+from letagents.domain.accounts import WorkerSessionRequired
 from letagents.domain.denials import NotTheManager
 from letagents.domain.errors import (
     ConnectionLost,
     LetAgentsError,
     Malformed,
     NameTaken,
+    NotAvailable,
     OutcomeUnknown,
     RegistrationConflict,
     RoomsUnavailable,
@@ -41,6 +43,10 @@ BAD_CREDENTIALS = "Invalid agent session credentials."
 
 def _as_it_is(error: LetAgentsError) -> str:
     return str(error)
+
+
+def _happened(error: LetAgentsError) -> str:
+    return error.happened
 
 
 def _with_an_arrow(error: LetAgentsError) -> str:
@@ -81,14 +87,16 @@ _FORMS: Forms = {
     UnknownMessage: Form(400),
     RoomsUnavailable: Form(503),
     OutcomeUnknown: Form(500),
+    NotAvailable: Form(501),
     SessionEnded: Form(401, spelt=_ended),
     ConnectionLost: Form(401, text=BAD_CREDENTIALS),
+    WorkerSessionRequired: Form(403, spelt=_happened),
     UnknownTask: Form(404, text="Task not found"),
     InvalidTransition: Form(400, spelt=_with_an_arrow),
     AdminRequired: Form(403, text="Admin privileges required"),
     WorkerRequired: Form(403, text="Worker session is required for agent write actions."),
     ReviewWorkerRequired: Form(403),
-    UnknownTarget: Form(404),
+    UnknownTarget: Form(404, spelt=_happened),
     UnknownLock: Form(404),
     UnknownClaim: Form(404),
     NoSuchSession: Form(404, text="Active agent session not found"),
