@@ -24,13 +24,16 @@ from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
-from letagents.domain.board import Handoff, Release, Target
-from letagents.domain.leases import LeaseFenceStale, LeaseHeld, LeaseMissing
+from letagents.domain.board import Handoff, Release, ReviewClaim, Target, TaskView
+from letagents.domain.leases import LeaseFenceStale, LeaseHeld, LeaseKind, LeaseMissing
+from letagents.domain.moves import WorksOnIt
 from letagents.domain.sessions import Connection
 from letagents.domain.targets import TargetSessionUnreachable, UnknownTarget
-from letagents.domain.tasks import Patch, Proposal, Status
+from letagents.domain.tasks import REVIEWABLE, Patch, Proposal, Status
 from letagents.domain.ticks import Tick
+from letagents.domain.verdicts import ReviewLeaseRequired, Verdict, VerdictKind
 from letagents.testing.contracts.room_callers import ROOM, arrival, secret
+from letagents.testing.contracts.task_holders import SHA
 from letagents.testing.determinism import CountingIds, ManualClock
 
 T = TypeVar("T")
@@ -39,6 +42,8 @@ TERM = timedelta(seconds=100)
 CLAIM = Patch(status=Status.ASSIGNED)
 WORKERS = st.sampled_from([1, 2, 3])
 TASKS = st.sampled_from(["task_1", "task_2"])
+BACK = st.integers(0, 2)
+"""How many epochs ago a call was begun."""
 
 
 @attrs.define
@@ -91,11 +96,19 @@ class LeaseMachine(RuleBasedStateMachine):
         self.boots = 1
         self.workers: dict[int, Worker] = {}
         self.holds = {"task_1": Hold(), "task_2": Hold()}
+        self.seen = {task_id: Hold() for task_id in self.holds}
+        self.verdicts = 0
         self.run(self.rooms.join(ROOM))
         for task_id in self.holds:
             self.run(self.board.propose(ROOM, Proposal(title=task_id)))
         for number in (1, 2, 3):
             self.arrives(number, known=True)
+        # From here much can come of it in few steps.
+        self.claims(1, "task_1")
+        self.all_signs_are_written_down()
+        self.completes("task_1", 0)
+        self.all_signs_are_written_down()
+        self.reviews(2, "task_1")
 
     def place(self) -> Path | str:
         return Path(self.folder.name) / "rooms.db"
@@ -131,6 +144,10 @@ class LeaseMachine(RuleBasedStateMachine):
         connection = self.run(self.rooms.connect(ROOM, coming))
         self.workers[number] = Worker(connection, process, sign=self.time)
 
+    def all_signs_are_written_down(self) -> None:
+        """Let no sign of a process be written down as another's, in whose name the next call is."""
+        self.run(self.rooms.change(ROOM, lambda _book: None))
+
     def acting(self, number: int) -> Worker:
         """Let the next call be of that worker's process; one that is answered is a sign of it."""
         worker = self.workers[number]
@@ -149,6 +166,15 @@ class LeaseMachine(RuleBasedStateMachine):
         worker = self.workers[number]
         return worker.is_in_room and self.machines.known[worker.process] is not False
 
+    def works(self, number: int, task_id: str, hold: Hold) -> None:
+        """Let a worker hold a task, which it does not review then."""
+        self.holds[task_id] = hold
+        if self.seen[task_id].by == number:
+            self.seen[task_id].by = None
+
+    def status(self, task_id: str) -> Status:
+        return self.run(self.board.task(ROOM, task_id)).task.status
+
     # --- what happens ---
 
     @rule(number=WORKERS, task_id=TASKS)
@@ -164,11 +190,12 @@ class LeaseMachine(RuleBasedStateMachine):
             return
         assert not refused
         epoch = hold.epoch if hold.by == number else hold.epoch + 1
-        assert [one.lease.epoch for one in view.leases] == [epoch]
-        self.holds[task_id] = Hold(epoch, number, self.time)
+        work = [one.lease for one in view.leases if one.lease.kind is LeaseKind.WORK]
+        assert [lease.epoch for lease in work] == [epoch]
+        self.works(number, task_id, Hold(epoch, number, self.time))
         worker.sign = self.time
 
-    @rule(number=WORKERS, task_id=TASKS, back=st.integers(0, 2))
+    @rule(number=WORKERS, task_id=TASKS, back=BACK)
     def writes(self, number: int, task_id: str, back: int) -> None:
         if not self.can_act(number):
             return
@@ -184,32 +211,131 @@ class LeaseMachine(RuleBasedStateMachine):
             assert (hold.by, hold.epoch) == (number, shown)
             hold.renewed = worker.sign = self.time
 
-    @rule(number=WORKERS, task_id=TASKS)
-    def lets_go(self, number: int, task_id: str) -> None:
+    @rule(number=WORKERS, task_id=TASKS, back=BACK)
+    def lets_go(self, number: int, task_id: str, back: int) -> None:
         hold = self.holds[task_id]
         if hold.by != number or not self.can_act(number):
             return
         worker = self.acting(number)
-        action = Release(epoch=hold.epoch)
-        self.run(self.board.lease_action(ROOM, task_id, action, worker.connection.fence))
-        hold.by, worker.sign = None, self.time
+        action = Release(epoch=hold.epoch - back)
+        try:
+            self.run(self.board.lease_action(ROOM, task_id, action, worker.connection.fence))
+        except LeaseFenceStale:
+            assert back
+        else:
+            assert not back
+            hold.by = self.seen[task_id].by = None
+            worker.sign = self.time
 
-    @rule(number=WORKERS, to=WORKERS, task_id=TASKS)
-    def hands_over(self, number: int, to: int, task_id: str) -> None:
+    @rule(number=WORKERS, to=WORKERS, task_id=TASKS, back=BACK)
+    def hands_over(self, number: int, to: int, task_id: str, back: int) -> None:
         hold, target = self.holds[task_id], self.workers[to]
         if hold.by != number or to == number or not self.can_act(number):
             return
         key = target.connection.session.agent_key
-        action = Handoff(target=Target(agent_key=key), epoch=hold.epoch)
+        action = Handoff(target=Target(agent_key=key), epoch=hold.epoch - back)
         worker = self.acting(number)
         try:
             self.run(self.board.lease_action(ROOM, task_id, action, worker.connection.fence))
+        except LeaseFenceStale:
+            assert back
         except (TargetSessionUnreachable, UnknownTarget):
             assert not self.can_act(to)
         else:
             assert self.can_act(to)
-            self.holds[task_id] = Hold(hold.epoch + 1, to, self.time)
+            assert not back
+            self.works(to, task_id, Hold(hold.epoch + 1, to, self.time))
             worker.sign = self.time
+
+    @rule(task_id=TASKS, back=BACK)
+    def completes(self, task_id: str, back: int) -> None:
+        hold = self.holds[task_id]
+        if hold.by is None or not self.can_act(hold.by):
+            return
+        worker = self.acting(hold.by)
+        patch, epoch = Patch(status=Status.IN_REVIEW), hold.epoch - back
+        if self.status(task_id) is Status.IN_REVIEW:
+            patch = Patch(status=Status.IN_PROGRESS)
+        try:
+            fence = worker.connection.fence
+            self.run(self.board.change(ROOM, task_id, patch, fence, epoch=epoch))
+        except LeaseFenceStale:
+            assert back
+        else:
+            assert not back
+            hold.renewed = worker.sign = self.time
+
+    @rule(number=WORKERS, task_id=TASKS)
+    def reviews(self, number: int, task_id: str) -> None:
+        if not self.can_act(number) or self.status(task_id) not in REVIEWABLE:
+            return
+        review, worker = self.seen[task_id], self.acting(number)
+        refused = review.by not in (None, number) and self.is_held(review)
+        asked = self.board.review_action(ROOM, task_id, ReviewClaim(), worker.connection.fence)
+        try:
+            moved = self.run(asked)
+        except WorksOnIt:
+            assert self.holds[task_id].by == number
+        except LeaseHeld:
+            assert refused
+        else:
+            assert not refused
+            epoch = review.epoch if review.by == number else review.epoch + 1
+            assert moved.lease is not None
+            assert moved.lease.epoch == epoch
+            self.seen[task_id] = Hold(epoch, number, self.time)
+            worker.sign = self.time
+
+    @rule(number=WORKERS, task_id=TASKS, back=BACK)
+    def says_what_comes_of_it(self, number: int, task_id: str, back: int) -> None:
+        if not self.can_act(number) or self.status(task_id) not in REVIEWABLE:
+            return
+        review, worker = self.seen[task_id], self.acting(number)
+        self.verdicts += 1
+        said = Verdict(kind=VerdictKind.COMMENT, head_sha=SHA, key=f"key {self.verdicts}")
+        fence, epoch = worker.connection.fence, review.epoch - back
+        try:
+            self.run(self.board.verdict(ROOM, task_id, said, fence, epoch=epoch))
+        except (LeaseFenceStale, ReviewLeaseRequired):
+            assert review.by != number or back
+        else:
+            assert review.by == number
+            assert not back
+            review.renewed = worker.sign = self.time
+
+    @rule(number=WORKERS, task_id=TASKS, back=BACK, as_worker=st.booleans())
+    def sends_back(self, number: int, task_id: str, back: int, as_worker: bool) -> None:
+        if not self.can_act(number) or self.status(task_id) is not Status.IN_REVIEW:
+            return
+        review, worker = self.seen[task_id], self.acting(number)
+        under = LeaseKind.WORK if as_worker else LeaseKind.REVIEW
+        patch, epoch = Patch(status=Status.BLOCKED), review.epoch - back
+        fence = worker.connection.fence
+        writing = self.board.change(ROOM, task_id, patch, fence, epoch=epoch, under=under)
+        try:
+            self.run(writing)
+        except (LeaseFenceStale, LeaseHeld, LeaseMissing):
+            assert review.by != number or back or as_worker
+        else:
+            assert review.by == number
+            assert not back
+            assert not as_worker
+            review.renewed = worker.sign = self.time
+
+    @rule(task_id=TASKS, back=BACK)
+    def lets_the_review_go(self, task_id: str, back: int) -> None:
+        review = self.seen[task_id]
+        if review.by is None or not self.can_act(review.by):
+            return
+        worker = self.acting(review.by)
+        action = Release(epoch=review.epoch - back)
+        try:
+            self.run(self.board.review_action(ROOM, task_id, action, worker.connection.fence))
+        except LeaseFenceStale:
+            assert back
+        else:
+            assert not back
+            review.by, worker.sign = None, self.time
 
     @rule(number=WORKERS)
     def dies(self, number: int) -> None:
@@ -244,20 +370,28 @@ class LeaseMachine(RuleBasedStateMachine):
             self.machines.known[process] = False
         for worker in self.workers.values():
             worker.sign = self.time
-        for hold in self.holds.values():
+        for hold in (*self.holds.values(), *self.seen.values()):
             hold.renewed = self.time
 
     @invariant()
     def the_board_is_as_the_model_says(self) -> None:
-        self.run(self.rooms.change(ROOM, lambda _book: None))  # by now all signs are written down
-        for task_id, hold in self.holds.items():
+        self.all_signs_are_written_down()
+        for task_id in self.holds:
             view = self.run(self.board.task(ROOM, task_id))
-            found = [(one.lease.epoch, one.lease.session_id, one.is_held) for one in view.leases]
-            if hold.by is None:
-                assert found == []
-            else:
-                session = self.workers[hold.by].connection.session
-                assert found == [(hold.epoch, session.session_id, self.is_held(hold))]
+            self.is_as_seen(view, LeaseKind.WORK, self.holds[task_id])
+            self.is_as_seen(view, LeaseKind.REVIEW, self.seen[task_id])
+
+    def is_as_seen(self, view: TaskView, kind: LeaseKind, hold: Hold) -> None:
+        found = [
+            (one.lease.epoch, one.lease.session_id, one.is_held)
+            for one in view.leases
+            if one.lease.kind is kind
+        ]
+        if hold.by is None:
+            assert found == []
+        else:
+            session = self.workers[hold.by].connection.session
+            assert found == [(hold.epoch, session.session_id, self.is_held(hold))]
 
 
 class InSqlite(LeaseMachine):

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
-from tests.contract.test_lease_machine import TASKS, TERM, WORKERS, LeaseMachine
+from tests.contract.test_lease_machine import BACK, TASKS, TERM, WORKERS, LeaseMachine
 from tests.postgres_server import emptied
 
 from letagents.adapters.rooms.kept.paths import KeptPaths
-from letagents.domain.leases import LeaseHeld, LeaseMissing
+from letagents.domain.leases import LeaseFenceStale, LeaseHeld, LeaseMissing
 from letagents.domain.path_claims import Mode, PathsHeld, Query
 from letagents.domain.path_patterns import Pattern
 from letagents.testing.contracts.path_claims import wanted
@@ -41,22 +41,27 @@ class PathMachine(LeaseMachine):
             and Pattern(wish[0]).overlaps(Pattern(theirs[0]))
         ]
 
-    @rule(number=WORKERS, task_id=TASKS, pattern=PATTERNS, shared=st.booleans())
-    def claims_paths(self, number: int, task_id: str, pattern: str, shared: bool) -> None:
+    @rule(number=WORKERS, task_id=TASKS, pattern=PATTERNS, shared=st.booleans(), back=BACK)
+    def claims_paths(
+        self, number: int, task_id: str, pattern: str, shared: bool, back: int
+    ) -> None:
         if not self.can_act(number):
             return
         hold, worker = self.holds[task_id], self.acting(number)
         wish = (pattern, Mode.SHARED if shared else Mode.EXCLUSIVE)
         met = self.in_the_way(number, wish)
-        asked = wanted(task_id, pattern, shared=shared)
+        asked = wanted(task_id, pattern, shared=shared, epoch=hold.epoch - back)
         try:
             self.run(self.paths.claim(ROOM, asked, worker.connection.fence))
         except (LeaseHeld, LeaseMissing):
             assert hold.by != number
+        except LeaseFenceStale:
+            assert back
         except PathsHeld:
             assert any(self.is_held(self.holds[one]) for one, _ in met)
         else:
             assert hold.by == number
+            assert not back
             if wish not in self.claimed[task_id]:
                 assert not any(self.is_held(self.holds[one]) for one, _ in met)
                 for other, theirs in met:
@@ -64,22 +69,29 @@ class PathMachine(LeaseMachine):
             self.claimed[task_id].add(wish)
             worker.sign = self.time
 
-    @rule(number=WORKERS, task_id=TASKS)
-    def releases_paths(self, number: int, task_id: str) -> None:
+    @rule(number=WORKERS, task_id=TASKS, back=BACK)
+    def releases_paths(self, number: int, task_id: str, back: int) -> None:
         if not self.can_act(number):
             return
-        worker = self.acting(number)
-        released = self.run(self.paths.release(ROOM, task_id, fence=worker.connection.fence))
-        is_own = self.holds[task_id].by == number
+        hold, worker = self.holds[task_id], self.acting(number)
+        epoch, fence = hold.epoch - back, worker.connection.fence
+        try:
+            released = self.run(self.paths.release(ROOM, task_id, epoch=epoch, fence=fence))
+        except LeaseFenceStale:
+            assert hold.by is not None
+            assert back
+            return
+        is_own = hold.by == number
+        assert hold.by is None or not back
         assert len(released) == (len(self.claimed[task_id]) if is_own else 0)
         if is_own:
             self.claimed[task_id].clear()
         worker.sign = self.time
 
-    @rule(number=WORKERS, to=WORKERS, task_id=TASKS)
-    def hands_over(self, number: int, to: int, task_id: str) -> None:
+    @rule(number=WORKERS, to=WORKERS, task_id=TASKS, back=BACK)
+    def hands_over(self, number: int, to: int, task_id: str, back: int) -> None:
         before = self.holds[task_id]
-        super().hands_over(number, to, task_id)
+        super().hands_over(number, to, task_id, back)
         if self.holds[task_id] is not before:
             self.epochs[task_id] = self.holds[task_id].epoch
 

@@ -15,6 +15,8 @@ from letagents.adapters.rooms.kept.board import TERM, KeptBoard
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.sql.database import Database
 from letagents.adapters.sql.engine import open_engine
+from letagents.application.board import Boards
+from letagents.application.connections import Connections
 from letagents.domain.board import Handoff, Release, Target
 from letagents.domain.leases import LeaseFenceStale, LeaseHeld
 from letagents.domain.moves import NotYours
@@ -149,3 +151,64 @@ async def test_a_rival_that_claims_at_any_boundary_is_noticed(
         boundaries.at = None
     keys = {view.lease.agent_key for view in (await board.task(ROOM, "task_1")).leases}
     assert keys == ({bob.session.agent_key} if rival.has_it else keys)
+
+
+@attrs.define
+class Return:
+    """Has the task between, and lets its first holder claim it anew, just before a transaction."""
+
+    board: KeptBoard
+    client: Boards
+    ada: Connection
+    bob: Connection
+    boundary: int
+    begun: int = 0
+    is_over: bool = False
+
+    def let_in(self) -> None:
+        self.begun += 1
+        if self.begun == self.boundary:
+            self.is_over = asyncio.run(self._lost_and_claimed_anew())
+
+    async def _lost_and_claimed_anew(self) -> bool:
+        try:
+            await self.board.change(ROOM, "task_1", CLAIM, self.bob.fence)
+        except LeaseHeld:
+            return False
+        await self.board.lease_action(ROOM, "task_1", Release(), self.bob.fence)
+        await self.client.change(self.ada, "task_1", CLAIM)
+        return True
+
+
+@pytest.mark.rule("B1", "L8")
+@pytest.mark.parametrize("boundary", [1, 2, 3])
+async def test_a_call_that_is_late_at_any_boundary_does_nothing_under_the_next_lease(
+    boundary: int,
+    boundaries: Boundaries,
+    ours: LocalRooms,
+    rivals: LocalRooms,
+    clock: ManualClock,
+) -> None:
+    await ours.join(ROOM)
+    held, ids = Connections(), CountingIds()
+    board, elsewhere = KeptBoard(ours, TERM), KeptBoard(rivals, TERM)
+    client = Boards(lambda: board, held, ids)
+    ada, bob = await ours.connect(ROOM, arrival(ADA, 1)), await ours.connect(ROOM, arrival(BOB, 2))
+    await client.propose(ada, Proposal(title="mend the roof"))
+    await board.change(ROOM, "task_1", Patch(status=Status.ACCEPTED))
+    await client.change(ada, "task_1", CLAIM)
+    clock.pass_by(TERM)
+    between = Return(elsewhere, Boards(lambda: elsewhere, held, ids), ada, bob, boundary)
+    boundaries.at = between.let_in
+
+    try:
+        with anyio.fail_after(SOON):
+            await client.change(ada, "task_1", Patch(pr_url="https://x/1"))
+    except LeaseFenceStale:
+        assert between.is_over
+    else:
+        assert not between.is_over
+    finally:
+        boundaries.at = None
+    attached = (await board.task(ROOM, "task_1")).task.pr_url
+    assert attached == (None if between.is_over else "https://x/1")

@@ -158,6 +158,7 @@ def test_who_writes_is_the_holder_and_shows_what_is() -> None:
 
     check(LEASE, ADA)
     check(LEASE, ADA, epoch=1, lease_id="work_lease_1")
+    check(LEASE, ADA, epoch=1, under=LeaseKind.WORK)
     for refusal, lease, by, shown in (
         (LeaseMissing, None, ADA, {}),
         (LeaseMissing, leases.let_go(LEASE, ADA, now=NOW, reason=None), ADA, {}),
@@ -165,6 +166,9 @@ def test_who_writes_is_the_holder_and_shows_what_is() -> None:
         (LeaseFenceStale, LEASE, ADA, {"epoch": 0}),
         (LeaseFenceStale, LEASE, ADA, {"epoch": 2}),
         (StaleLeaseReference, LEASE, ADA, {"lease_id": "work_lease_2"}),
+        (LeaseFenceStale, LEASE, ADA, {"epoch": 1, "under": LeaseKind.REVIEW}),
+        (LeaseHeld, LEASE, BOB, {"epoch": 1, "under": LeaseKind.REVIEW}),
+        (LeaseFenceStale, LEASE, BOB, {"epoch": 2, "under": LeaseKind.WORK}),
     ):
         with pytest.raises(refusal) as refused:
             check(lease, by, **shown)

@@ -7,6 +7,7 @@ import attrs
 import structlog
 
 from letagents.application.connections import Connections
+from letagents.application.epochs import REVIEW, WORK, Epochs, epoch_of
 from letagents.domain.errors import ConnectionLost, LetAgentsError, NotAvailable, OutcomeUnknown
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
@@ -45,7 +46,11 @@ def no_board() -> None:
 
 @attrs.frozen
 class Boards:
-    """The boards of rooms for one client. Its verbs raise what those of the port do."""
+    """The boards of rooms for one client. Its verbs raise what those of the port do.
+
+    Those that write under a lease show the epoch that the session knows of when they begin, unless
+    the call names one.
+    """
 
     opening: BoardOpening
     connections: Connections
@@ -89,13 +94,19 @@ class Boards:
         self, room_id: RoomId, query: "Query", viewer: Connection | None = None
     ) -> "TaskPage":
         """Return a page of the board."""
-        return await self._told(viewer, self.board.tasks(room_id, query, _fence(viewer)))
+        known = self.epochs.of(viewer)
+        page = await self._told(viewer, self.board.tasks(room_id, query, _fence(viewer)))
+        self.epochs.saw(viewer, page.tasks, known)
+        return page
 
     async def task(
         self, room_id: RoomId, task_id: str, viewer: Connection | None = None
     ) -> "TaskView":
         """Return one task."""
-        return await self._told(viewer, self.board.task(room_id, task_id, _fence(viewer)))
+        known = self.epochs.of(viewer)
+        view = await self._told(viewer, self.board.task(room_id, task_id, _fence(viewer)))
+        self.epochs.saw(viewer, [view], known)
+        return view
 
     async def history(
         self, room_id: RoomId, task_id: str, *, after: int = 0, viewer: Connection | None = None
@@ -115,11 +126,16 @@ class Boards:
         where: "Collection[Status] | None" = None,
     ) -> "TaskView":
         """Change a task; to set it to assigned is to claim it."""
-        room_id, fence = by.session.room_id, by.fence
-        asked = self.board.change(
-            room_id, task_id, patch, fence, approval=approval, epoch=epoch, where=where
-        )
-        view = await self._told(by, asked)
+        room_id, fence, under = by.session.room_id, by.fence, None
+        with self.epochs.shown(by, task_id, epoch) as known:
+            if epoch is None and task_id in known:
+                epoch, under = known[task_id].epoch, known[task_id].under
+            asked = self.board.change(
+                room_id, task_id, patch, fence,
+                approval=approval, epoch=epoch, under=under, where=where,
+            )  # fmt: skip
+            view = await self._told(by, asked)
+        self.epochs.saw(by, [view], known)
         log.info("task.changed", **_who(by), task_id=task_id, status=view.task.status.value)
         return view
 
@@ -132,8 +148,12 @@ class Boards:
     ) -> "LeaseMoved":
         """Let a work lease go, or hand it over."""
         room_id, fence = by.session.room_id, by.fence
-        asked = self.board.lease_action(room_id, task_id, action, fence, approval=approval)
-        moved = await self._told(by, asked)
+        with self.epochs.shown(by, task_id, action.epoch) as known:
+            if action.epoch is None:
+                action = attrs.evolve(action, epoch=epoch_of(known, task_id, WORK))
+            asked = self.board.lease_action(room_id, task_id, action, fence, approval=approval)
+            moved = await self._told(by, asked)
+        self.epochs.saw(by, [moved.view], known)
         log.info("lease.released" if moved.lease is None else "lease.handed", **_who(by),
                  task_id=task_id)  # fmt: skip
         return moved
@@ -142,16 +162,28 @@ class Boards:
         self, by: Connection, task_id: str, action: "ReviewClaim | ReviewAssign | Release"
     ) -> "LeaseMoved":
         """Take the review of a task, give it to another, or let it go."""
-        asked = self.board.review_action(by.session.room_id, task_id, action, by.fence)
-        moved = await self._told(by, asked)
+        from letagents.domain.board import Release
+
+        named = action.epoch if isinstance(action, Release) else None
+        with self.epochs.shown(by, task_id, named) as known:
+            if isinstance(action, Release) and named is None:
+                action = attrs.evolve(action, epoch=epoch_of(known, task_id, REVIEW))
+            asked = self.board.review_action(by.session.room_id, task_id, action, by.fence)
+            moved = await self._told(by, asked)
+        self.epochs.saw(by, [moved.view], known)
         log.info("lease.released" if moved.lease is None else "lease.granted", **_who(by),
                  task_id=task_id)  # fmt: skip
         return moved
 
-    async def verdict(self, by: Connection, task_id: str, verdict: "Verdict") -> "Record":
+    async def verdict(
+        self, by: Connection, task_id: str, verdict: "Verdict", *, epoch: int | None = None
+    ) -> "Record":
         """Note what the reviewer says of a task."""
-        asked = self.board.verdict(by.session.room_id, task_id, verdict, by.fence)
-        record = await self._told(by, asked)
+        room_id, fence = by.session.room_id, by.fence
+        with self.epochs.shown(by, task_id, epoch) as known:
+            shown = epoch_of(known, task_id, REVIEW) if epoch is None else epoch
+            asked = self.board.verdict(room_id, task_id, verdict, fence, epoch=shown)
+            record = await self._told(by, asked)
         log.info("task.reviewed", **_who(by), task_id=task_id)
         return record
 
@@ -170,6 +202,11 @@ class Boards:
         lock = await self._told(by, self.board.unlock(by.session.room_id, lock_id, by.fence))
         log.info("board.unlocked", **_who(by), task_id=lock.task_id)
         return lock
+
+    @property
+    def epochs(self) -> Epochs:
+        """What the client's sessions know of their leases."""
+        return self.connections.epochs
 
     async def _told(self, who: Connection | None, asked: Awaitable[T]) -> T:
         """Return what was asked for; of a lost connection, forget it and tell who lost it."""

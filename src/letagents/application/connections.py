@@ -6,6 +6,7 @@ pick up its successor's secret by reading the state.
 
 import attrs
 
+from letagents.application.epochs import Epochs
 from letagents.domain import names
 from letagents.domain.errors import ConnectionLost, LetAgentsError, SessionUnknown
 from letagents.domain.ids import RoomId, SessionId, WorkerId
@@ -19,7 +20,8 @@ class Connections:
     """What this client holds, by worker and room; and why it lost what it held.
 
     A *plain* connection is one without a lasting handle. The one that the chat itself opened last
-    in a room is its *own* there: it speaks where a call does not say who does.
+    in a room is its *own* there: it speaks where a call does not say who does. `epochs` is what
+    their sessions know of their leases.
     """
 
     _held: dict[Key, Connection] = attrs.field(factory=dict)
@@ -27,6 +29,7 @@ class Connections:
     _rooms: dict[WorkerId, tuple[RoomId, ...]] = attrs.field(factory=dict)
     _plain: dict[SessionId, Connection] = attrs.field(factory=dict)
     _own: dict[RoomId, Connection] = attrs.field(factory=dict)
+    epochs: Epochs = attrs.field(factory=Epochs, kw_only=True)
 
     def hold(
         self,
@@ -43,6 +46,7 @@ class Connections:
         self._held[worker_id, room_id] = connection
         self._rooms[worker_id] = rooms
         self._lost.pop((worker_id, room_id), None)
+        self.epochs.arrived(connection)
 
     def held(self, worker_id: WorkerId, room_id: RoomId) -> Connection | None:
         """Return the connection that this client holds for the worker in the room."""
@@ -73,6 +77,7 @@ class Connections:
     def hold_plain(self, connection: Connection) -> None:
         """Hold the connection of a chat without a lasting handle."""
         self._plain[connection.session.session_id] = connection
+        self.epochs.arrived(connection)
 
     def hold_own(self, connection: Connection) -> None:
         """Hold the plain connection with which this chat speaks in a room from now on."""
@@ -95,6 +100,8 @@ class Connections:
     def lost(self, connection: Connection, refused: ConnectionLost) -> LetAgentsError:
         """Forget a connection that its room refused; return what to tell whoever used it."""
         session = connection.session
+        if self.of_session(session.session_id) is connection:
+            self.epochs.left(connection)
         if self._plain.get(session.session_id) is connection:
             del self._plain[session.session_id]
         if self._own.get(session.room_id) is connection:

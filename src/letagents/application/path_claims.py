@@ -7,6 +7,7 @@ import attrs
 import structlog
 
 from letagents.application.connections import Connections
+from letagents.application.epochs import WORK, Known, epoch_of
 from letagents.domain.errors import ConnectionLost, NotAvailable
 from letagents.domain.ids import RoomId
 from letagents.domain.sessions import Connection
@@ -29,7 +30,11 @@ def no_paths() -> None:
 
 @attrs.frozen
 class Paths:
-    """The claimed paths of rooms, for one client. Its verbs raise what those of the port do."""
+    """The claimed paths of rooms, for one client. Its verbs raise what those of the port do.
+
+    They show the epoch of the task's work lease that the session knows of when they begin, unless
+    the call names one.
+    """
 
     opening: PathsOpening
     connections: Connections
@@ -58,27 +63,37 @@ class Paths:
         """Claim paths of the repository that `cwd` is in, or else of the room's."""
         from letagents.domain import path_claims
 
-        kept, room_id = self.kept, by.session.room_id
+        kept, room_id, epochs = self.kept, by.session.room_id, self.connections.epochs
         patterns = path_claims.patterns_of(texts)
-        checkout = (await self.checkouts.look(cwd)).checkout
-        wanted = path_claims.Wanted(
-            task_id=task_id,
-            patterns=patterns,
-            repository=path_claims.repository_of(checkout, room_id, cwd),
-            mode=mode,
-            root=checkout.root if checkout else None,
-            epoch=epoch,
-        )
-        granted = await self._told(by, kept.claim(room_id, wanted, by.fence))
+        with epochs.shown(by, task_id, epoch) as known:
+            checkout = (await self.checkouts.look(cwd)).checkout
+            wanted = path_claims.Wanted(
+                task_id=task_id,
+                patterns=patterns,
+                repository=path_claims.repository_of(checkout, room_id, cwd),
+                mode=mode,
+                root=checkout.root if checkout else None,
+                epoch=epoch_of(known, task_id, WORK) if epoch is None else epoch,
+            )
+            granted = await self._told(by, kept.claim(room_id, wanted, by.fence))
+        epochs.learn(by, task_id, Known(WORK, granted.claim.lease.epoch), known)
         log.info("paths.claimed", **_who(by), task_id=task_id)
         return granted
 
     async def release(
-        self, by: Connection, task_id: str, claim_id: str | None = None
+        self,
+        by: Connection,
+        task_id: str,
+        claim_id: str | None = None,
+        *,
+        epoch: int | None = None,
     ) -> "tuple[PathClaim, ...]":
         """Let one claim of a task go, or all that one has for it."""
-        asked = self.kept.release(by.session.room_id, task_id, claim_id=claim_id, fence=by.fence)
-        released = await self._told(by, asked)
+        room_id, fence = by.session.room_id, by.fence
+        with self.connections.epochs.shown(by, task_id, epoch) as known:
+            shown = epoch_of(known, task_id, WORK) if epoch is None else epoch
+            asked = self.kept.release(room_id, task_id, claim_id=claim_id, epoch=shown, fence=fence)
+            released = await self._told(by, asked)
         log.info("paths.released", **_who(by), task_id=task_id)
         return released
 

@@ -13,7 +13,7 @@ L5   A lease that is held no more stays its holder's until another claims the th
 L6   Every lease of a thing has a higher epoch than all before it, and so has one that is passed on.
 L7   A holder that claims again has the lease that it had, renewed.
 L8   Who writes under a lease is its holder, and what it shows of lease and epoch is what they are;
-     who is refused is told who holds the thing now.
+     who is refused is told who holds the thing now. That goes for work, reviews and paths alike.
 L9   A lease ends as released by its holder, and as revoked, with a reason, by anybody else.
 L10  A lease of a session that ended passes to its agent's next session of the same process.
 L11  It also passes if the holder's process is known to be gone: to a session of the same agent;
@@ -273,8 +273,11 @@ def check(
     about: str,
     lease_id: str | None = None,
     epoch: int | None = None,
+    under: LeaseKind | None = None,
 ) -> None:
     """Let `by` write under `lease`, the active one of the thing; compare what it shows (L8).
+
+    `epoch` is of the kind `under`, where that is said: of what `by` takes itself to have.
 
     Raises:
         LeaseMissing: there is none.
@@ -283,10 +286,13 @@ def check(
     """
     if lease is None or not lease.is_active:
         raise missing(kind, about)
-    check_epoch(lease, epoch)
+    is_of_kind = under in (None, kind)
+    check_epoch(lease, epoch if is_of_kind else None)
     check_reference(lease, lease_id)
     if lease.session_id != by.session_id:
         raise held(lease)
+    if not is_of_kind:
+        raise stale(lease, epoch, under)
 
 
 def check_reference(lease: Lease, lease_id: str | None) -> None:
@@ -310,11 +316,24 @@ def check_epoch(lease: Lease, epoch: int | None) -> None:
         LeaseFenceStale: it was.
     """
     if epoch is not None and epoch != lease.epoch:
-        raise LeaseFenceStale(
-            f"The {lease.kind.value} lease of {lease.about} had epoch {epoch}, and has moved on: "
-            f"{who_holds(lease)}.",
-            remedy=f"Write nothing more for {lease.about} unless get_board shows that it is yours.",
-        )
+        raise stale(lease, epoch)
+
+
+def stale(lease: Lease, epoch: int | None, under: LeaseKind | None = None) -> LeaseFenceStale:
+    """Return the refusal of who was under another lease than `lease`, or an earlier epoch of it."""
+    return LeaseFenceStale(
+        f"The {(under or lease.kind).value} lease of {lease.about} had epoch {epoch}, and has "
+        f"moved on: {who_holds(lease)}.",
+        remedy=f"Write nothing more for {lease.about} unless get_board shows that it is yours.",
+    )
+
+
+def over(kind: LeaseKind, about: str, epoch: int | None) -> LeaseFenceStale:
+    """Return the refusal of who was under a lease that ended, where nobody has had one since."""
+    return LeaseFenceStale(
+        f"The {kind.value} lease of {about} had epoch {epoch}, and has ended; nobody has it now.",
+        remedy=f"Look at it with get_board(task_id={about!r}), then call again if it still fits.",
+    )
 
 
 def held(lease: Lease) -> LeaseHeld:

@@ -120,10 +120,14 @@ class Arrival:
 
 @attrs.frozen
 class Resumed:
-    """Something that an arriving worker holds already. `kind` says what for."""
+    """Something that an arriving worker holds already. `kind` says what for.
+
+    `epoch` is that of the lease, where the room tells it.
+    """
 
     about: str
     kind: str
+    epoch: int | None = None
 
     def __str__(self) -> str:
         return f"{self.about} ({self.kind})"

@@ -1,7 +1,8 @@
 """What the application needs of the board of a room, wherever it is kept.
 
 B1   Who writes under a lease is compared with it in the transaction of what is written: lease,
-     epoch and session. So whoever was succeeded changes nothing, and is told by whom.
+     epoch and session. So whoever was succeeded changes nothing, and is told by whom; neither does
+     a call that comes so late that its own session has the thing again, under another lease.
 B2   Of all who claim a task at once, from wherever, one has it, and the others are told who.
 B3   A proposal with a key that was used before answers with its task; so does a verdict.
 B4   A change that was answered is kept, with its event and what the room says of it, by any board
@@ -31,6 +32,7 @@ from letagents.domain.board import (
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.domain.intents import Approval
+from letagents.domain.leases import LeaseKind
 from letagents.domain.locks import Lock, LockReason
 from letagents.domain.tasks import Patch, Proposal, Status
 from letagents.domain.verdicts import Record, Verdict
@@ -75,10 +77,13 @@ class Board(Protocol):
         *,
         approval: Approval | None = None,
         epoch: int | None = None,
+        under: LeaseKind | None = None,
         where: Collection[Status] | None = None,
     ) -> TaskView:
         """Change a task; to set it to assigned is to claim it. `epoch` is compared if it is shown.
 
+        It is of the lease that the change needs, unless `under` says of which kind it is. A claim
+        needs none: there it is compared if the caller has the task already and attaches something.
         With `where` given, a task that stands nowhere there stays as it is.
 
         Raises:
@@ -124,12 +129,19 @@ class Board(Protocol):
         ...
 
     async def verdict(
-        self, room_id: RoomId, task_id: str, verdict: Verdict, fence: Fence | None = None
+        self,
+        room_id: RoomId,
+        task_id: str,
+        verdict: Verdict,
+        fence: Fence | None = None,
+        *,
+        epoch: int | None = None,
     ) -> Record:
-        """Note what the reviewer of a task says of it.
+        """Note what the reviewer of a task says of it. `epoch` is compared if it is shown.
 
         Raises:
-            WorkerRequired, WrongStatus, ReviewLeaseRequired, KeyReused: it cannot be.
+            KeyReused, WorkerRequired, WrongStatus, LeaseFenceStale, ReviewLeaseRequired: it cannot
+            be.
         """
         ...
 

@@ -6,6 +6,8 @@ K91  A claim that was answered is kept, and any store opened on the same place k
 K92  Claims come in the order of their numbers, and a reader with a cursor misses none.
 K93  A replaced or ended connection that shows its fence claims nothing, releases nothing and reads
      nothing.
+K99  Who claims or releases paths is compared with the task's work lease in that transaction: who
+     shows another epoch of it changes nothing, and is told who has the task now.
 """
 
 from typing import Protocol
@@ -45,12 +47,16 @@ class PathClaims(Protocol):
         task_id: str,
         *,
         claim_id: str | None = None,
+        epoch: int | None = None,
         fence: Fence | None = None,
     ) -> tuple[PathClaim, ...]:
         """Let one claim of a task go, or all that the caller has for it; return those.
 
+        `epoch` is that of the task's work lease, and is compared if it is shown and there is one.
+
         Raises:
             UnknownTask: there is no such task.
+            LeaseFenceStale: its work lease has moved on.
             UnknownClaim: there is no such claim, or it is another's.
         """
         ...

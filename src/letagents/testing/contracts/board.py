@@ -4,6 +4,7 @@ A `board_elsewhere` is a second board on the same place, where there can be one.
 of `TERM`; `lives_in` and `kill` say from which process calls come, and that it is gone.
 """
 
+from letagents.testing.contracts.board_epochs import BoardEpochsContract
 from letagents.testing.contracts.board_leases import BoardLeasesContract
 from letagents.testing.contracts.board_people import BoardPeopleContract
 from letagents.testing.contracts.board_reviews import BoardReviewsContract
@@ -11,6 +12,10 @@ from letagents.testing.contracts.board_tasks import BoardTasksContract
 
 
 class BoardContract(
-    BoardTasksContract, BoardLeasesContract, BoardReviewsContract, BoardPeopleContract
+    BoardTasksContract,
+    BoardLeasesContract,
+    BoardEpochsContract,
+    BoardReviewsContract,
+    BoardPeopleContract,
 ):
     """Needs fixtures `rooms` and `board`; may have a fixture `board_elsewhere`."""

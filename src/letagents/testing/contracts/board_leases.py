@@ -123,18 +123,6 @@ class BoardLeasesContract(HoldersOfTasks):
                 await board.change(ROOM, task_id, patch, ada.fence, epoch=epoch)
         assert await board.task(ROOM, task_id) == before
 
-    @pytest.mark.rule("L8")
-    async def test_an_epoch_of_ones_own_that_is_over_is_refused(
-        self, board: Board, ada: Connection
-    ) -> None:
-        task_id = await self.claimed(board, ada)
-        await board.lease_action(ROOM, task_id, Release(), ada.fence)
-        await board.change(ROOM, task_id, CLAIM, ada.fence)
-
-        with pytest.raises(LeaseFenceStale, match="epoch 2"):
-            await board.change(ROOM, task_id, Patch(pr_url="https://x/1"), ada.fence, epoch=1)
-        await board.change(ROOM, task_id, Patch(pr_url="https://x/1"), ada.fence, epoch=2)
-
     async def test_who_comes_back_has_its_lease_again(
         self, rooms: RoomTransport, board: Board, ada: Connection, clock: ManualClock
     ) -> None:

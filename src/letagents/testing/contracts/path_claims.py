@@ -238,6 +238,38 @@ class PathClaimsContract(RoomCallers):
         [refusal] = [one for one in outcomes if isinstance(one, PathsHeld)]
         assert claim_held.claim_id in refusal.happened
 
+    @pytest.mark.rule("K99", "L8")
+    async def test_who_shows_an_epoch_that_is_over_neither_claims_nor_releases(
+        self, paths: PathClaims, board: Board, ada: Connection, bob: Connection, hers: str
+    ) -> None:
+        await board.lease_action(ROOM, hers, Release(), ada.fence)
+        await board.change(ROOM, hers, Patch(status=Status.ASSIGNED), ada.fence)
+        claim = (await paths.claim(ROOM, wanted(hers, "src", epoch=2), ada.fence)).claim
+
+        for late in (
+            paths.claim(ROOM, wanted(hers, "docs", epoch=1), ada.fence),
+            paths.claim(ROOM, wanted(hers, "src", root="/late", epoch=1), ada.fence),
+            paths.release(ROOM, hers, epoch=1, fence=ada.fence),
+            paths.release(ROOM, hers, claim_id=claim.claim_id, epoch=1, fence=ada.fence),
+            paths.release(ROOM, hers, epoch=1, fence=bob.fence),
+        ):
+            with pytest.raises(
+                LeaseFenceStale, match=r"epoch 1, .* Worker1 .* works on it .* epoch 2"
+            ):
+                await late
+        assert await self.open(paths) == [claim]
+        released = await paths.release(ROOM, hers, epoch=2, fence=ada.fence)
+        assert [one.claim_id for one in released] == [claim.claim_id]
+
+    @pytest.mark.rule("K99")
+    async def test_where_nobody_has_the_task_there_is_nothing_to_release(
+        self, paths: PathClaims, board: Board, ada: Connection, hers: str
+    ) -> None:
+        await paths.claim(ROOM, wanted(hers, "src", epoch=1), ada.fence)
+        await board.lease_action(ROOM, hers, Release(), ada.fence)
+
+        assert await paths.release(ROOM, hers, epoch=1, fence=ada.fence) == ()
+
     # --- what becomes of it
 
     @pytest.mark.rule("K86")

@@ -1,8 +1,9 @@
 """What is asked of a hosted board: by a client as plain data, by a server read back.
 
-(Source: hosted-api 3.8.) Of our own are `epoch`, the lease's epoch under which a call is made, and
-`where`, the places where a task has to stand to be changed. An `assignee` of null takes whoever is
-on a task off it, an empty `pr_url` takes it away; what is left out stays.
+(Source: hosted-api 3.8.) Of our own are `epoch`, the lease's epoch under which a call is made,
+`under`, the kind of that lease where it is known, and `where`, the places where a task has to stand
+to be changed. An `assignee` of null takes whoever is on a task off it, an empty `pr_url` takes it
+away; what is left out stays.
 """
 
 import enum
@@ -20,6 +21,7 @@ from letagents.domain.board import (
 from letagents.domain.errors import Malformed
 from letagents.domain.ids import MessageId
 from letagents.domain.intents import Approval, ApprovalToken
+from letagents.domain.leases import LeaseKind
 from letagents.domain.locks import LockReason
 from letagents.domain.tasks import Assignee, Patch, Proposal, Status, reason_of, task_id_of
 from letagents.domain.verdicts import Verdict, VerdictKind
@@ -278,6 +280,19 @@ def _target(fields: Fields, action: str) -> Target:
         instance_id=(fields.text_or_none("target_actor_instance_id") or "").strip() or None,
         session_id=(fields.text_or_none("target_agent_session_id") or "").strip() or None,
     )
+
+
+def plain_epoch(epoch: int | None, under: LeaseKind | None = None) -> Plain:
+    """Return the form of the lease under which something is done."""
+    shown = {"epoch": epoch, "under": under.value if under else None}
+    return {name: value for name, value in shown.items() if value is not None}
+
+
+def under(fields: Fields) -> LeaseKind | None:
+    """Return the kind of the lease under which something is done. Raises Malformed."""
+    if fields.document.get("under") is None:
+        return None
+    return choice(fields, "under", LeaseKind)
 
 
 def plain_verdict(verdict: Verdict) -> Plain:

@@ -82,6 +82,11 @@ def wanted(fields: Fields) -> Wanted:
     )
 
 
+def plain_release(task_id: str, claim_id: str | None, epoch: int | None) -> Plain:
+    """Return the form of what is to be let go."""
+    return {"task_id": task_id, "claim_id": claim_id, "epoch": epoch}
+
+
 def plain_query(query: Query) -> Given:
     """Return which claims are asked for, as parameters of a path."""
     return {

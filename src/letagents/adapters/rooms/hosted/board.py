@@ -24,6 +24,7 @@ from letagents.domain.errors import NotAvailable
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.domain.intents import Approval
+from letagents.domain.leases import LeaseKind
 from letagents.domain.locks import Lock, LockReason
 from letagents.domain.tasks import Patch, Proposal, Status, UnknownTask
 from letagents.domain.verdicts import Record, Verdict
@@ -86,11 +87,12 @@ class HostedBoard:
         *,
         approval: Approval | None = None,
         epoch: int | None = None,
+        under: LeaseKind | None = None,
         where: Collection[Status] | None = None,
     ) -> TaskView:
         """Change a task."""
         asked = asks.plain_patch(patch) | asks.plain_approval(approval) | asks.plain_where(where)
-        asked |= {} if epoch is None else {"epoch": epoch}
+        asked |= asks.plain_epoch(epoch, under)
         return await self._send("PATCH", room_id, task_id, "", asked, fence, wire.view)
 
     async def lease_action(
@@ -120,10 +122,16 @@ class HostedBoard:
         )
 
     async def verdict(
-        self, room_id: RoomId, task_id: str, verdict: Verdict, fence: Fence | None = None
+        self,
+        room_id: RoomId,
+        task_id: str,
+        verdict: Verdict,
+        fence: Fence | None = None,
+        *,
+        epoch: int | None = None,
     ) -> Record:
         """Note what the reviewer of a task says of it."""
-        asked = asks.plain_verdict(verdict)
+        asked = asks.plain_verdict(verdict) | asks.plain_epoch(epoch)
         return await self._send(
             "POST",
             room_id,

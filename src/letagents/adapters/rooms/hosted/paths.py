@@ -35,10 +35,11 @@ class HostedPaths:
         task_id: str,
         *,
         claim_id: str | None = None,
+        epoch: int | None = None,
         fence: Fence | None = None,
     ) -> tuple[PathClaim, ...]:
         """Let one claim of a task go, or all that the caller has for it; return those."""
-        asked = {"task_id": task_id, "claim_id": claim_id} | credentials.in_body(fence)
+        asked = wire.plain_release(task_id, claim_id, epoch) | credentials.in_body(fence)
         return await _there(
             self._calls.send(
                 "DELETE",

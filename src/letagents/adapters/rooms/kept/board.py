@@ -28,7 +28,7 @@ from letagents.domain.board import (
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.domain.intents import Approval
-from letagents.domain.leases import Lease
+from letagents.domain.leases import Lease, LeaseKind
 from letagents.domain.locks import Lock, LockReason
 from letagents.domain.sessions import Session
 from letagents.domain.tasks import AdminRequired, Patch, Proposal, Status
@@ -103,14 +103,16 @@ class KeptBoard:
         approval: Approval | None = None,
         epoch: int | None = None,
         where: Collection[Status] | None = None,
+        under: LeaseKind | None = None,
     ) -> TaskView:
         """Change a task."""
+        shown = kept_tasks.Shown(epoch, under)
 
         def change(book: Book) -> TaskView:
             sheet = self._sheet(book)
             if where is not None:
                 orders.check_place(sheet.task(task_id), patch.status, where)
-            task = kept_tasks.change(sheet, task_id, patch, approval=approval, epoch=epoch)
+            task = kept_tasks.change(sheet, task_id, patch, approval=approval, shown=shown)
             return sheet.view(task)
 
         return await self._rooms.change(room_id, change, fence)
@@ -146,12 +148,18 @@ class KeptBoard:
         return await self._rooms.change(room_id, act, fence)
 
     async def verdict(
-        self, room_id: RoomId, task_id: str, verdict: Verdict, fence: Fence | None = None
+        self,
+        room_id: RoomId,
+        task_id: str,
+        verdict: Verdict,
+        fence: Fence | None = None,
+        *,
+        epoch: int | None = None,
     ) -> Record:
         """Note what the reviewer of a task says of it."""
 
         def note(book: Book) -> Record:
-            return kept_leases.verdict(self._sheet(book), task_id, verdict)
+            return kept_leases.verdict(self._sheet(book), task_id, verdict, epoch)
 
         return await self._rooms.change(room_id, note, fence)
 

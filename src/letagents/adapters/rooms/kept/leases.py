@@ -190,13 +190,15 @@ def _released(sheet: Sheet, task: Task, action: Release) -> LeaseMoved:
     return LeaseMoved(view=sheet.view(task), ended=over)
 
 
-def verdict(sheet: Sheet, task_id: str, said: Verdict) -> Record:
+def verdict(sheet: Sheet, task_id: str, said: Verdict, epoch: int | None = None) -> Record:
     """Keep what the reviewer of a task says of it."""
     by, task = sheet.sole_worker(), sheet.task(task_id)
     if (made := _said_before(sheet.book, task, by, said)) is not None:
         return verdicts.repeated(made, said)
     moves.check_reviewable(task)
     lease = sheet.active(LeaseKind.REVIEW, task)
+    if lease is not None:
+        leases.check_epoch(lease, epoch)
     if lease is None or lease.session_id != by.session_id:
         raise _no_reviewer(sheet, task, lease)
     return _noted(sheet, task, by, said, lease)

@@ -39,12 +39,13 @@ class KeptPaths:
         task_id: str,
         *,
         claim_id: str | None = None,
+        epoch: int | None = None,
         fence: Fence | None = None,
     ) -> tuple[PathClaim, ...]:
         """Let one claim of a task go, or all that the caller has for it."""
 
         def release(book: Book) -> tuple[PathClaim, ...]:
-            return _released(Sheet(book, self._term), task_id, claim_id)
+            return _released(Sheet(book, self._term), task_id, claim_id, epoch)
 
         return await self._rooms.change(room_id, release, fence)
 
@@ -108,9 +109,13 @@ def _moved(book: Book, claim: PathClaim, root: str | None) -> PathClaim:
     return moved
 
 
-def _released(sheet: Sheet, task_id: str, claim_id: str | None) -> tuple[PathClaim, ...]:
+def _released(
+    sheet: Sheet, task_id: str, claim_id: str | None, epoch: int | None
+) -> tuple[PathClaim, ...]:
     by, book = sheet.sole_worker(), sheet.book
-    sheet.task(task_id)
+    work = sheet.active(LeaseKind.WORK, sheet.task(task_id))
+    if work is not None:  # without one there are no claims either
+        leases.check_epoch(work, epoch)
     if claim_id is None:
         found = [
             claim

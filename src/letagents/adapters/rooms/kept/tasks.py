@@ -135,15 +135,24 @@ def _is_of(task: Task, proposal: Proposal) -> bool:
     return (task.title, task.description) == (proposal.title, proposal.description)
 
 
+@attrs.frozen
+class Shown:
+    """The lease that a change is made under, as far as the caller says."""
+
+    epoch: int | None = None
+    kind: LeaseKind | None = None
+
+
 def change(
     sheet: Sheet,
     task_id: str,
     patch: Patch,
     *,
     approval: Approval | None = None,
-    epoch: int | None = None,
+    shown: Shown | None = None,
 ) -> Task:
     """Change a task, as who acts."""
+    shown = shown or Shown()
     if patch.is_empty:
         raise Malformed("status: nothing is to change.", remedy="Pass what is to become of it.")
     task, worker = sheet.task(task_id), sheet.worker()
@@ -153,8 +162,8 @@ def change(
     if worker is None:
         return _changed_by_a_person(sheet, task, patch)
     if moves.need(task, patch) is Need.CLAIM:
-        return _claimed(sheet, task, patch, worker, approval)
-    lease = _admitted(sheet, task, patch, worker, epoch)
+        return _claimed(sheet, task, patch, worker, approval, shown)
+    lease = _admitted(sheet, task, patch, worker, shown)
     if patch.status not in (None, *tasks.WORKING) and approval in (None, Approval()):
         _check_may_close(sheet, task, worker)
     _spend(sheet, task, patch, worker, approval)
@@ -189,20 +198,34 @@ def _with_key(task: Task, worker: Session) -> Task:
 
 
 def _admitted(
-    sheet: Sheet, task: Task, patch: Patch, worker: Session, epoch: int | None
+    sheet: Sheet, task: Task, patch: Patch, worker: Session, shown: Shown
 ) -> Lease | None:
     """Return the lease under which the worker changes the task; None if it needs none."""
     what = moves.need(task, patch)
-    if what is Need.NOTHING and epoch is None:
-        return None
-    if what is not Need.NOTHING:
-        sheet.check_locks(task)
+    if what is Need.NOTHING:
+        return None if shown.epoch is None else _shown(sheet, task, worker, shown)
+    sheet.check_locks(task)
     kind = LeaseKind.REVIEW if what is Need.REVIEW else LeaseKind.WORK
     lease = sheet.active(kind, task)
-    if lease is None and what is Need.WORK and task.is_on(worker) and epoch is None:
+    if lease is None and what is Need.WORK and task.is_on(worker) and shown.epoch is None:
         return sheet.claim(kind, task, worker)  # it was put on the task by somebody
-    leases.check(lease, worker, kind=kind, about=task.task_id, epoch=epoch)
+    _check(task, lease, worker, kind, shown)
     return lease
+
+
+def _shown(sheet: Sheet, task: Task, worker: Session, shown: Shown) -> Lease:
+    """Return the lease that a change is made under which needs none."""
+    kind = shown.kind or LeaseKind.WORK
+    lease = sheet.active(kind, task)
+    if lease is None:
+        raise leases.over(kind, task.task_id, shown.epoch)
+    _check(task, lease, worker, kind, shown)
+    return lease
+
+
+def _check(task: Task, lease: Lease | None, worker: Session, kind: LeaseKind, shown: Shown) -> None:
+    epoch, under = shown.epoch, shown.kind
+    leases.check(lease, worker, kind=kind, about=task.task_id, epoch=epoch, under=under)
 
 
 def _spend(
@@ -227,7 +250,12 @@ def _spend(
 
 
 def _claimed(
-    sheet: Sheet, task: Task, patch: Patch, worker: Session, approval: Approval | None
+    sheet: Sheet,
+    task: Task,
+    patch: Patch,
+    worker: Session,
+    approval: Approval | None,
+    shown: Shown,
 ) -> Task:
     sheet.check_locks(task)
     before = sheet.active(LeaseKind.WORK, task)
@@ -236,6 +264,7 @@ def _claimed(
         rest = attrs.evolve(patch, status=None, assignee=None)
         if rest.is_empty:
             return task
+        _check(task, before, worker, before.kind, shown)
         return _kept(sheet, task, tasks.changed(task, rest, now=sheet.book.now), rest, lease)
     # Whoever had a lease that has just lapsed is known not to be there.
     is_there = before is None and _is_anothers(task, worker) and _is_there(sheet, task)

@@ -89,6 +89,12 @@ def named(field: str, read: Callable[[str], T], text: str) -> T:
         raise Malformed(f"{field}: {error.happened}", remedy=error.remedy) from error
 
 
+def epoch_of(arguments: Arguments) -> int | None:
+    """Return the epoch that a call names, if it does."""
+    given = arguments.get("epoch")
+    return given if isinstance(given, int) else None
+
+
 def text_of(arguments: Arguments, name: str) -> str | None:
     """Return a text that was passed, without blanks at its ends; None if nothing is left."""
     value = arguments.get(name)

@@ -7,7 +7,7 @@ from letagents.entrypoints.mcp.parameters import Parameter
 from letagents.entrypoints.mcp.tool import Tool
 from letagents.entrypoints.mcp.tools import schemas
 from letagents.entrypoints.mcp.tools.later import calling
-from letagents.entrypoints.mcp.tools.usual import ROOM_ID, SESSION_ID, WORKER_ID
+from letagents.entrypoints.mcp.tools.usual import EPOCH, ROOM_ID, SESSION_ID, WORKER_ID
 
 STATUSES = (
     "proposed", "accepted", "assigned", "in_progress", "blocked", "in_review", "merged", "done",
@@ -23,7 +23,6 @@ _APPROVAL = (
     Parameter("board_approval_token", "string", secret=True),
 )
 _LEASE_ID = Parameter("lease_id", "string")
-_EPOCH = Parameter("epoch", "integer", "Your lease's epoch: refused if it moved on.", minimum=0)
 _REASON = Parameter("reason", "string", free_text=True, blank=True)
 _PR_URL = Parameter("pr_url", "string", blank=True)
 _ARTIFACTS = Parameter(
@@ -134,7 +133,7 @@ WORKING = (
             Parameter("assignee", "string", "You, with assigned.", blank=True),
             _PR_URL,
             _ARTIFACTS,
-            _EPOCH,
+            EPOCH,
             *_WHO,
             *_APPROVAL,
         ),
@@ -147,7 +146,7 @@ WORKING = (
     Tool(
         name="complete_task",
         purpose="Give your task into review.",
-        parameters=(_TASK_ID, _PR_URL, _EPOCH, *_WHO),
+        parameters=(_TASK_ID, _PR_URL, EPOCH, *_WHO),
         result=_CHANGED,
         read_only=False,
         idempotent=False,
@@ -167,7 +166,7 @@ WORKING = (
     Tool(
         name="release_task_review",
         purpose="Let a review go.",
-        parameters=(_TASK_ID, _LEASE_ID, _REASON, *_WHO),
+        parameters=(_TASK_ID, _LEASE_ID, EPOCH, _REASON, *_WHO),
         result=_MOVED,
         read_only=False,
         idempotent=False,
@@ -177,7 +176,7 @@ WORKING = (
     Tool(
         name="release_task_lease",
         purpose="Let your task go: it can be claimed again.",
-        parameters=(_TASK_ID, _LEASE_ID, _REASON, *_WHO, *_APPROVAL),
+        parameters=(_TASK_ID, _LEASE_ID, EPOCH, _REASON, *_WHO, *_APPROVAL),
         result=_MOVED,
         read_only=False,
         idempotent=False,
@@ -193,6 +192,7 @@ WORKING = (
             Parameter("target_actor_instance_id", "string"),
             Parameter("target_agent_session_id", "string"),
             _LEASE_ID,
+            EPOCH,
             _REASON,
             *_WHO,
             *_APPROVAL,
@@ -221,6 +221,7 @@ WORKING = (
                 form="the 40 hexadecimal digits of a commit's id",
             ),
             Parameter("idempotency_key", "string", required=True),
+            EPOCH,
             *_WHO,
         ),
         result=schemas.result(

@@ -28,7 +28,14 @@ from letagents.domain.tasks import (
 )
 from letagents.domain.verdicts import Verdict, VerdictKind
 from letagents.entrypoints.mcp.tool import Arguments
-from letagents.entrypoints.mcp.tools.arguments import claim, message_of, named, naming, text_of
+from letagents.entrypoints.mcp.tools.arguments import (
+    claim,
+    epoch_of,
+    message_of,
+    named,
+    naming,
+    text_of,
+)
 from letagents.entrypoints.mcp.visit import Visit
 from letagents.wire import board, bounds, public
 
@@ -117,7 +124,7 @@ async def _change(visit: Visit, arguments: Arguments, patch: Patch) -> Result:
     if patch.status is Status.ASSIGNED and patch.assignee is None:
         patch = attrs.evolve(patch, assignee=Assignee.of(by.session))
     view = await visit.client.board.change(
-        by, task_id, patch, approval=_approval(arguments), epoch=_epoch(arguments)
+        by, task_id, patch, approval=_approval(arguments), epoch=epoch_of(arguments)
     )
     return _shown(visit, by, view)
 
@@ -155,7 +162,7 @@ async def handoff_task_lease(visit: Visit, arguments: Arguments) -> Result:
     action = Handoff(
         target=target,
         lease_id=text_of(arguments, "lease_id"),
-        epoch=_epoch(arguments),
+        epoch=epoch_of(arguments),
         reason=tasks.reason_of(arguments.get("reason")),
     )
     by, moved = await _lease_action(visit, arguments, action)
@@ -181,7 +188,7 @@ async def submit_review_verdict(visit: Visit, arguments: Arguments) -> Result:
     )
     task_id = tasks.task_id_of(arguments["task_id"])
     by = await _worker(visit, arguments)
-    record = await visit.client.board.verdict(by, task_id, verdict)
+    record = await visit.client.board.verdict(by, task_id, verdict, epoch=epoch_of(arguments))
     return {
         "success": True,
         "room_id": str(by.session.room_id),
@@ -195,14 +202,9 @@ async def submit_review_verdict(visit: Visit, arguments: Arguments) -> Result:
 def _release(arguments: Arguments) -> Release:
     return Release(
         lease_id=text_of(arguments, "lease_id"),
-        epoch=_epoch(arguments),
+        epoch=epoch_of(arguments),
         reason=tasks.reason_of(arguments.get("reason")),
     )
-
-
-def _epoch(arguments: Arguments) -> int | None:
-    given = arguments.get("epoch")
-    return given if isinstance(given, int) else None
 
 
 def _approval(arguments: Arguments) -> Approval | None:

@@ -5,7 +5,7 @@ from letagents.domain.errors import Malformed
 from letagents.domain.path_claims import LARGEST_PAGE, Mode, Query
 from letagents.domain.sessions import Connection
 from letagents.entrypoints.mcp.tool import Arguments
-from letagents.entrypoints.mcp.tools.arguments import claim, naming, text_of
+from letagents.entrypoints.mcp.tools.arguments import claim, epoch_of, naming, text_of
 from letagents.entrypoints.mcp.visit import Visit
 from letagents.wire import bounds
 from letagents.wire import path_claims as wire
@@ -15,7 +15,6 @@ Result = dict[str, object]
 
 async def claim_paths(visit: Visit, arguments: Arguments) -> Result:
     task_id, given = tasks.task_id_of(arguments["task_id"]), arguments["patterns"]
-    epoch = arguments.get("epoch")
     texts = [str(one) for one in given] if isinstance(given, list | tuple) else []
     by = await _worker(visit, arguments)
     granted = await visit.client.paths.claim(
@@ -24,7 +23,7 @@ async def claim_paths(visit: Visit, arguments: Arguments) -> Result:
         texts,
         mode=Mode(str(arguments.get("mode") or Mode.EXCLUSIVE.value)),
         cwd=text_of(arguments, "cwd"),
-        epoch=epoch if isinstance(epoch, int) else None,
+        epoch=epoch_of(arguments),
     )
     return {
         "success": True,
@@ -40,7 +39,8 @@ async def release_paths(visit: Visit, arguments: Arguments) -> Result:
     if claim_id is not None:
         path_claims.claim_number(claim_id)
     by = await _worker(visit, arguments)
-    released = await visit.client.paths.release(by, task_id, claim_id)
+    epoch = epoch_of(arguments)
+    released = await visit.client.paths.release(by, task_id, claim_id, epoch=epoch)
     return {"success": True, "released": [one.claim_id for one in released]}
 
 

@@ -4,7 +4,7 @@ from letagents.entrypoints.mcp.parameters import Parameter
 from letagents.entrypoints.mcp.tool import Tool
 from letagents.entrypoints.mcp.tools import schemas
 from letagents.entrypoints.mcp.tools.later import calling
-from letagents.entrypoints.mcp.tools.usual import ROOM_ID, SESSION_ID, WORKER_ID
+from letagents.entrypoints.mcp.tools.usual import EPOCH, ROOM_ID, SESSION_ID, WORKER_ID
 
 _WHO = (ROOM_ID, WORKER_ID, SESSION_ID)
 _CLAIM_ID = Parameter("claim_id", "string", ceiling=40)
@@ -43,7 +43,7 @@ PATHS = (
             ),
             Parameter("mode", "string", "Default exclusive.", enum=("exclusive", "shared")),
             Parameter("cwd", "string", "Your checkout, if not here.", ceiling=4096),
-            Parameter("epoch", "integer", minimum=0),
+            EPOCH,
             *_WHO,
         ),
         result=schemas.result({"success": schemas.BOOLEAN, "claim": _CLAIM}),
@@ -58,6 +58,7 @@ PATHS = (
         parameters=(
             Parameter("task_id", "string", required=True, ceiling=40),
             _CLAIM_ID,
+            EPOCH,
             *_WHO,
         ),
         result=schemas.result({"success": schemas.BOOLEAN, "released": schemas.STRINGS}),

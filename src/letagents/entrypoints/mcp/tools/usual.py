@@ -6,6 +6,7 @@ from letagents.entrypoints.mcp.parameters import Parameter
 WORKER_ID = Parameter("worker_id", "string", "Your handle.", ceiling=200)
 SESSION_ID = Parameter("agent_session_id", "string", ceiling=240)
 ROOM_ID = Parameter("room_id", "string", ceiling=200)
+EPOCH = Parameter("epoch", "integer", "Your lease's epoch: refused if it moved on.", minimum=0)
 SENDER = Parameter("sender", "string", "Ignored.", ceiling=2048, blank=True, core=False)
 CONVERSATION_ID = Parameter(
     "conversation_id", "string", "Ignored.", ceiling=200, blank=True, core=False

@@ -64,6 +64,7 @@ async def change(call: Call) -> Response:
         fence,
         approval=asks.approval(fields),
         epoch=fields.integer_or_none("epoch"),
+        under=asks.under(fields),
         where=asks.where(fields),
     )
     return answer(wire.plain(view, call.room_id))
@@ -93,8 +94,9 @@ async def review_action(call: Call) -> Response:
 async def verdict(call: Call) -> Response:
     """Note what the reviewer of a task says of it."""
     fence, fields = await call.acting_or_person(), await call.fields()
+    said, epoch = asks.verdict(fields), fields.integer_or_none("epoch")
     record = await _board(call).verdict(
-        call.room_id, call.named("task_id"), asks.verdict(fields), fence
+        call.room_id, call.named("task_id"), said, fence, epoch=epoch
     )
     return answer(wire.plain_record(record, call.room_id))
 

@@ -26,8 +26,9 @@ async def release(call: Call) -> Response:
     claim_id = fields.text_or_none("claim_id")
     if claim_id is not None:
         claim_number(claim_id)
+    task_id, epoch = task_id_of(fields.text("task_id")), fields.integer_or_none("epoch")
     released = await call.boards.paths.release(
-        call.room_id, task_id_of(fields.text("task_id")), claim_id=claim_id, fence=fence
+        call.room_id, task_id, claim_id=claim_id, epoch=epoch, fence=fence
     )
     shown = [wire.plain(one, call.room_id) for one in released]
     return answer({"room_id": str(call.room_id), "claims": shown})
