@@ -12,6 +12,7 @@ from letagents.adapters.accounts.memory import MemoryAccounts
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain.accounts import Account
 from letagents.domain.ids import RoomId
+from letagents.domain.sessions import Session
 from letagents.entrypoints.server.app import application
 from letagents.testing.determinism import CountingIds, ManualClock
 
@@ -83,16 +84,17 @@ class Room:
         return claimed
 
 
-async def _owned_by_ada(account: Account, _room_id: RoomId) -> bool:
-    return account == ADA
-
-
 @pytest.fixture
 async def room() -> AsyncIterator[Room]:
     clock = ManualClock()
-    kept = MemoryRooms(CountingIds(), clock)
     accounts = MemoryAccounts.of(clock, {TOKEN: ADA, BOBS: BOB})
-    served = attrs.evolve(hosting(kept, clock), accounts=accounts, owns=_owned_by_ada)
+    await accounts.enter(ADA, RoomId("shed"))
+
+    def is_admin(caller: Session | None) -> bool:
+        return caller is not None and accounts.is_admin(caller.agent_key, caller.room_id)
+
+    kept = MemoryRooms(CountingIds(), clock, admins=is_admin)
+    served = attrs.evolve(hosting(kept, clock), accounts=accounts)
     transport = httpx.ASGITransport(application(served))
     async with httpx.AsyncClient(transport=transport, base_url="http://rooms.test") as http:
         opened = Room(http)
@@ -336,7 +338,7 @@ async def test_a_lock_is_put_on_and_taken_off(room: Room) -> None:
         "human_stop",
     )
     assert told(refused)[:2] == (409, "coordination_active_lock")
-    assert (gone[0], gone[1]["lock"]["cleared_by"]) == (200, "the room's owner")
+    assert (gone[0], gone[1]["lock"]["cleared_by"]) == (200, "Ada")
     assert missing[0] == 404
     assert (await room.call("POST", "/locks", person | {"reason": "x"}))[0] == 400
 

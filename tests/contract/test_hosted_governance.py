@@ -1,7 +1,7 @@
 """Approvals and managers of rooms on a server, whatever the server keeps them in."""
 
 import pytest
-from tests.contract.served import KeptRooms, Served
+from tests.contract.served import ADA, KeptRooms, Served
 
 from letagents.adapters.rooms.evidence import UnknownProcesses
 from letagents.adapters.rooms.hosted.board import HostedBoard
@@ -18,6 +18,8 @@ from letagents.testing.contracts.room_callers import ROOM
 
 
 class _Hosted(Served, BoardCallers):
+    owner = ADA.label
+
     @pytest.fixture
     def processes(self) -> Processes:
         return UnknownProcesses()

@@ -20,9 +20,8 @@ from letagents.domain.accounts import (
 )
 from letagents.domain.errors import NotConnected
 from letagents.domain.fencing import Fence
-from letagents.domain.ids import RoomId, SessionId
-from letagents.domain.sessions import Session, SessionKind
-from letagents.domain.tasks import AdminRequired
+from letagents.domain.ids import RoomId, SessionId, Token
+from letagents.domain.sessions import Arrival, Session, SessionKind
 from letagents.ports.accounts import Accounts
 from letagents.ports.board import Board
 from letagents.ports.clock import Clock
@@ -34,17 +33,12 @@ from letagents.ports.rooms import RoomTransport
 SessionOf = Callable[[RoomId, SessionId], Awaitable[Session | None]]
 """Finds a session of a room, ended or not."""
 
-Owns = Callable[[Account, RoomId], Awaitable[bool]]
-"""Whether an account may do in a room what its owner may."""
-
-
-async def everybody(_account: Account, _room_id: RoomId) -> bool:
-    """Let each account own each room."""
-    return True
-
-
 REMEMBERED = 10_000
 """Of so many sessions it is remembered whose they are, which never changes."""
+
+
+SERVED = "server"
+"""Of which process a person's session is whose program has none of its own."""
 
 
 @attrs.frozen
@@ -68,8 +62,8 @@ class Hosting:
     longest_wait: timedelta
     base_url: str = "http://localhost:3001"
     boards: Boards | None = None
-    owns: Owns = everybody
     _owners: dict[tuple[str, str], tuple[str, SessionKind]] = attrs.field(factory=dict)
+    _persons: dict[tuple[str, str], Token] = attrs.field(factory=dict)
 
     async def principal(self, token: str | None, cookie: str | None = None) -> Principal:
         """Return who shows `token`, or a `cookie`; nobody, if what is shown is unknown."""
@@ -113,22 +107,20 @@ class Hosting:
         await self._check_own(principal, room_id, fence)
         return fence
 
-    async def owning(self, principal: Principal, room_id: RoomId) -> None:
-        """Let an account act without a session, as the owner of a room.
+    async def person(self, principal: Principal, room_id: RoomId) -> Fence:
+        """Return the fence of an account's person in a room, who comes in for what it does there.
 
         Raises:
-            NotSignedIn, AdminRequired: it may not.
+            NotSignedIn: there is no account.
+            UnknownRoom: as RoomTransport.connect.
         """
-        accounts.signed_in(principal)
-        if not await self.may_own(principal, room_id):
-            raise AdminRequired(
-                "Admin privileges required: the account is no admin of this room.",
-                remedy="Ask an admin of the room.",
-            )
-
-    async def may_own(self, principal: Principal, room_id: RoomId) -> bool:
-        """Whether an account may act as the owner of a room."""
-        return principal.account is not None and await self.owns(principal.account, room_id)
+        account = accounts.signed_in(principal)
+        at = (account.account_id, room_id.value)
+        if at not in self._persons and len(self._persons) >= REMEMBERED:
+            self._persons.clear()
+        token = self._persons.setdefault(at, self.ids.token())
+        arrival = arriving(account, token, instance_id=SERVED)
+        return (await self.rooms.connect(room_id, arrival)).fence
 
     async def looking(
         self, principal: Principal, room_id: RoomId, fence: Fence | None
@@ -175,3 +167,17 @@ class Hosting:
 def unknown(room_id: RoomId, session_id: SessionId) -> NotConnected:
     """Return the error for a session that is not there, or not the caller's: both sound alike."""
     return NotConnected(None, room_id, "the room has no such session", session_id)
+
+
+def arriving(account: Account, token: Token, *, instance_id: str) -> Arrival:
+    """Return how the human being of an account comes into a room."""
+    return Arrival(
+        token=token,
+        agent_key=person_key(account),
+        instance_id=instance_id,
+        display_name=account.label,
+        owner_label=account.label,
+        ide_label="Person",
+        runtime="person",
+        kind=SessionKind.PERSON,
+    )

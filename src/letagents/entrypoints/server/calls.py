@@ -13,7 +13,7 @@ from starlette.requests import Request
 
 from letagents.application.hosting import Boards, Hosting
 from letagents.domain import rooms
-from letagents.domain.accounts import Account, Principal, signed_in
+from letagents.domain.accounts import Account, Principal, TokenKind, signed_in
 from letagents.domain.errors import Malformed, NotAvailable
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
@@ -118,31 +118,31 @@ class Call:
         shown = _shown(credentials.from_body, await self.body())
         return await self.hosting.acting(self.principal, self.room_id, shown)
 
-    async def acting_or_person(self) -> Fence | None:
-        """Return who acts, as the body shows; None for a human being of the account.
+    async def acting_marked(self) -> Fence:
+        """Return who acts, as the body shows, or the account's person where it is marked as one's.
 
-        Raises: as Hosting.acting and Hosting.owning, and Refused.
+        Raises: as Hosting.acting and Hosting.person, and Refused.
         """
-        marks = self.request.headers.get(credentials.DESKTOP) == "1"
-        if marks or (await self.body()).get(credentials.OF_A_PERSON) is True:
-            return await self.acting_or_owner()
+        marked = self.request.headers.get(credentials.DESKTOP) == "1"
+        in_a_browser = self.principal.kind is TokenKind.SESSION
+        if marked or in_a_browser or (await self.body()).get(credentials.OF_A_PERSON) is True:
+            return await self.acting_or_person()
         return await self.acting()
 
-    async def acting_or_owner(self) -> Fence | None:
-        """Return who acts, as the body shows; None for an account that owns the room.
+    async def acting_or_person(self) -> Fence:
+        """Return who acts, as the body shows, or else the account's person.
 
-        Raises: as Hosting.acting and Hosting.owning, and Refused.
+        Raises: as Hosting.acting and Hosting.person, and Refused.
         """
-        return await self._or_owner(_shown(credentials.from_body, await self.body()))
+        return await self._or_person(_shown(credentials.from_body, await self.body()))
 
-    async def acting_by_headers(self) -> Fence | None:
-        """Return as `acting_or_owner`, where the body says something else of sessions."""
-        return await self._or_owner(_shown(credentials.from_headers, self.request.headers))
+    async def acting_by_headers(self) -> Fence:
+        """Return as `acting_or_person`, where the body says something else of sessions."""
+        return await self._or_person(_shown(credentials.from_headers, self.request.headers))
 
-    async def _or_owner(self, shown: Fence | None) -> Fence | None:
+    async def _or_person(self, shown: Fence | None) -> Fence:
         if shown is None:
-            await self.hosting.owning(self.principal, self.room_id)
-            return None
+            return await self.hosting.person(self.principal, self.room_id)
         return await self.hosting.acting(self.principal, self.room_id, shown)
 
     async def looking(self) -> Fence | None:

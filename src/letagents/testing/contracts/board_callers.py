@@ -1,11 +1,12 @@
 """Who acts on a board in the suites of what governs it."""
 
 from datetime import timedelta
+from typing import ClassVar
 
 import pytest
 
 from letagents.domain.approvals import Intent, IntentStatus
-from letagents.domain.governance import ManagerMode
+from letagents.domain.governance import OWNER, ManagerMode
 from letagents.domain.intents import Action, Approval, ApprovalToken, change_payload, create_payload
 from letagents.domain.messages import Latest, Message
 from letagents.domain.sessions import Connection
@@ -32,6 +33,9 @@ def by_id(intent: Intent) -> Approval:
 
 class BoardCallers(RoomCallers):
     """Needs fixtures `rooms`, `board` and `governance`; may have the last two `…_elsewhere`."""
+
+    owner: ClassVar[str] = OWNER
+    """What who acts without a session is called."""
 
     @pytest.fixture
     def board_elsewhere(self, board: Board) -> Board:

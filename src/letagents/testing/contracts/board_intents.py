@@ -184,7 +184,7 @@ class BoardIntentsContract(EverythingIsAsked):
         assert f"@agent:{ada.session.agent_key} has its task: task_1" in told.text
         (put,) = await self.said(rooms, "[task]")
         name = primary_label(ada.session.actor_label)
-        assert f"proposed by {name}, approved by the room's owner: Oil the gate" in put.text
+        assert f"proposed by {name}, approved by {self.owner}: Oil the gate" in put.text
 
     @pytest.mark.rule("P32")
     async def test_what_cannot_be_created_is_not_approved(

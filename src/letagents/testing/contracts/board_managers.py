@@ -43,7 +43,7 @@ class BoardManagersContract(BoardCallers):
         settings = (await governance_elsewhere.governed(ROOM)).settings
         assert settings.manager_mode is ManagerMode.INTENT_REQUIRED
         assert settings.manager_failover is Failover.OFF
-        assert settings.updated_by == "the room's owner"
+        assert settings.updated_by == self.owner
 
     @pytest.mark.rule("P38")
     async def test_each_change_of_the_settings_is_told_with_who_made_it(

@@ -39,7 +39,7 @@ async def tasks(call: Call) -> Response:
 
 async def propose(call: Call) -> Response:
     """Put a task on the board."""
-    fence, fields = await call.acting_or_person(), await call.fields()
+    fence, fields = await call.acting_marked(), await call.fields()
     made = await _board(call).propose(
         call.room_id, asks.proposal(fields), fence, approval=asks.approval(fields)
     )
@@ -56,7 +56,7 @@ async def task(call: Call) -> Response:
 
 async def change(call: Call) -> Response:
     """Change a task; to set it to assigned is to claim it."""
-    fence, fields = await call.acting_or_person(), await call.fields()
+    fence, fields = await call.acting_marked(), await call.fields()
     view = await _board(call).change(
         call.room_id,
         call.named("task_id"),
@@ -72,7 +72,7 @@ async def change(call: Call) -> Response:
 
 async def lease_action(call: Call) -> Response:
     """Let a work lease go, or hand it over."""
-    fence, fields = await call.acting_or_person(), await call.fields()
+    fence, fields = await call.acting_marked(), await call.fields()
     action = asks.lease_action(fields)
     moved = await _board(call).lease_action(
         call.room_id, call.named("task_id"), action, fence, approval=asks.approval(fields)
@@ -83,7 +83,7 @@ async def lease_action(call: Call) -> Response:
 
 async def review_action(call: Call) -> Response:
     """Take the review of a task, give it to another, or let it go."""
-    fence, fields = await call.acting_or_person(), await call.fields()
+    fence, fields = await call.acting_marked(), await call.fields()
     action = asks.review_action(fields)
     with told(_REVIEWS.get(type(action), {})):
         moved = await _board(call).review_action(call.room_id, call.named("task_id"), action, fence)
@@ -93,7 +93,7 @@ async def review_action(call: Call) -> Response:
 
 async def verdict(call: Call) -> Response:
     """Note what the reviewer of a task says of it."""
-    fence, fields = await call.acting_or_person(), await call.fields()
+    fence, fields = await call.acting_marked(), await call.fields()
     said, epoch = asks.verdict(fields), fields.integer_or_none("epoch")
     record = await _board(call).verdict(
         call.room_id, call.named("task_id"), said, fence, epoch=epoch
@@ -112,7 +112,7 @@ async def history(call: Call) -> Response:
 
 async def lock(call: Call) -> Response:
     """Stop the work on a task, or on the whole board."""
-    fence, fields = await call.acting_or_person(), await call.fields()
+    fence, fields = await call.acting_marked(), await call.fields()
     task_id = fields.text_or_none("task_id")
     made = await _board(call).lock(
         call.room_id,
@@ -127,7 +127,7 @@ async def lock(call: Call) -> Response:
 
 async def unlock(call: Call) -> Response:
     """Let the work go on."""
-    fence = await call.acting_or_person()
+    fence = await call.acting_marked()
     cleared = await _board(call).unlock(call.room_id, call.named("lock_id"), fence)
     shown = wire_leases.plain_lock(cleared, call.room_id)
     return answer({"room_id": str(call.room_id), "lock": shown})

@@ -5,6 +5,7 @@ from typing import Any
 from starlette.responses import Response
 
 from letagents.domain import governance
+from letagents.domain.accounts import Role
 from letagents.domain.approvals import OPEN_LIMIT, IntentStatus
 from letagents.domain.denials import IntentNotFound
 from letagents.domain.governance import Failover, ManagerMode, RuntimeSource
@@ -80,14 +81,14 @@ def _warnings(governed: Governed) -> list[dict[str, str]]:
 
 
 async def _capabilities(call: Call) -> dict[str, bool]:
-    may = await call.hosting.may_own(call.principal, call.room_id)
+    may = await call.hosting.accounts.role(call.account, call.room_id) is Role.ADMIN
     asks_an_admin = ("assign_manager", "release_manager", "set_manager_mode", "decide_intents")
     return {"can_view_governance": True} | {f"can_{one}": may for one in asks_an_admin}
 
 
 async def set_mode(call: Call) -> Response:
     """Change how the board is governed."""
-    fence, fields = await call.acting_or_owner(), await call.fields()
+    fence, fields = await call.acting_or_person(), await call.fields()
     changed = await _governance(call).set_mode(
         call.room_id,
         _given(fields, "manager_mode", ManagerMode),
@@ -118,7 +119,7 @@ async def assign_manager(call: Call) -> Response:
 
 async def release_manager(call: Call) -> Response:
     """End the assignment."""
-    fence, fields = await call.acting_or_owner(), await call.fields()
+    fence, fields = await call.acting_or_person(), await call.fields()
     reason = reason_of(fields.text_or_none("reason"))
     released = await _governance(call).release_manager(call.room_id, reason, fence=fence)
     shown = released and wire.plain_manager(released, call.room_id)
@@ -151,7 +152,7 @@ async def intent(call: Call) -> Response:
 
 async def propose(call: Call) -> Response:
     """Ask for an approval."""
-    fence, fields = await call.acting_or_owner(), await call.fields()
+    fence, fields = await call.acting_or_person(), await call.fields()
     action = choice(fields, "action_type", Action)
     payload = checked_payload(action, wire.asked_payload(fields))
     made = await _governance(call).propose(call.room_id, action, payload, fence=fence)
@@ -171,7 +172,7 @@ async def propose(call: Call) -> Response:
 
 async def approve(call: Call) -> Response:
     """Approve an intent."""
-    fence, reason = await call.acting_or_owner(), await _reason(call)
+    fence, reason = await call.acting_or_person(), await _reason(call)
     with told(_DECIDING):
         made = await _governance(call).approve(
             call.room_id, call.named("intent_id"), reason, fence=fence
@@ -185,7 +186,7 @@ async def approve(call: Call) -> Response:
 
 async def deny(call: Call) -> Response:
     """Deny an intent."""
-    fence, reason = await call.acting_or_owner(), await _reason(call)
+    fence, reason = await call.acting_or_person(), await _reason(call)
     with told(_DECIDING):
         made = await _governance(call).deny(
             call.room_id, call.named("intent_id"), reason, fence=fence

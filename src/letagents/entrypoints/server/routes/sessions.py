@@ -4,7 +4,8 @@ from typing import Any
 
 from starlette.responses import Response
 
-from letagents.domain.accounts import Account, person_key
+from letagents.application.hosting import arriving
+from letagents.domain.accounts import Account
 from letagents.domain.errors import Malformed
 from letagents.domain.ids import Token
 from letagents.domain.sessions import Arrival, Host, Predecessor, SessionKind
@@ -38,15 +39,10 @@ def _kind(given: object) -> SessionKind:
 
 
 async def _person(call: Call, account: Account) -> Arrival:
-    return Arrival(
-        token=_proposed(await call.body()) or call.hosting.ids.token(),
-        agent_key=person_key(account),
+    return arriving(
+        account,
+        _proposed(await call.body()) or call.hosting.ids.token(),
         instance_id=await call.text("agent_instance_id") or call.hosting.ids.uuid(),
-        display_name=account.label,
-        owner_label=account.label,
-        ide_label="Person",
-        runtime="person",
-        kind=SessionKind.PERSON,
     )
 
 
