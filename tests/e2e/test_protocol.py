@@ -14,11 +14,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import attrs
 import pytest
+from tests.e2e.chats import Plain, checked
 from tests.e2e.shell import COMMAND, PATIENCE, environment
+from tests.e2e.succeeding import ONLY_REFUSED, REFUSED_WITH, Story, made_in
 
 from letagents.domain.surfaces import Caller
 from letagents.entrypoints.mcp.surface import tools_of
@@ -46,9 +47,6 @@ WITHOUT_FIXTURES = {
     },
 }
 """The scenarios that ask for no tool, prompt or resource of a certain name."""
-
-NO_SCHEMA_TROUBLE = {0, 5}
-"""Exit codes of the inspector: done, and done with a result that says no."""
 
 
 @attrs.frozen
@@ -170,98 +168,25 @@ def test_the_inspector_lists_every_tool_without_a_complaint(
     assert [tool["name"] for tool in listed] == [tool.name for tool in tools_of(Caller())]
 
 
-GOOD: dict[str, Any] = {
-    "string": "msg_1",
-    "integer": 1,
-    "number": 1000,
-    "boolean": False,
-    "object": {},
-    "array": [],
-}
-BY_NAME: dict[str, Any] = {
-    "room_id": "workshop",
-    "name": "workshop",
-    "registration_key": "a key",
-    "display_name": "Ada",
-    "cwd": "/",
-    "expected_head_sha": "0" * 40,
-    "task_id": "task_1",
-}
-
-
-def arguments(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a tool needs, and the room; of a choice the first."""
-    given = {"registration_key", "room_id", "display_name"}
-    properties = {
-        name: one
-        for name, one in schema["properties"].items()
-        if name in schema.get("required", ()) or name in given
-    }
-    return {
-        name: BY_NAME.get(name, (one.get("enum") or [GOOD[one["type"]]])[0])
-        if one["type"] not in ("object", "array")
-        else filled(one)
-        for name, one in properties.items()
-    }
-
-
-def filled(schema: Mapping[str, Any]) -> Any:
-    if schema["type"] == "object":
-        return arguments(schema) if "properties" in schema else {}
-    count = schema.get("minItems", 0)
-    item = schema["items"]
-    one = filled(item) if item["type"] in ("object", "array") else GOOD[item["type"]]
-    return [one] * count
-
-
-LAST = "disconnect_agent_session"
-"""It ends what the others need."""
-AFTER = {"update_task": "add_task", "claim_paths": "claim_task"}
-"""Tools that are called right after another, for it to be of use or they."""
-MORE: dict[str, dict[str, Any]] = {
-    "add_wake_rule": {"event": "timer", "arguments": {"after_ms": 60_000}},
-    "claim_paths": {"patterns": ["src/**"]},
-    "publish_room_artifact": {
-        "artifact": {"provider": "github", "kind": "branch", "ref": "main", "url": "https://a.b/c"}
-    },
-    "remember_room_fact": {"client_id": "client-0001"},
-    "request_human_input": {"client_id": "client-0002"},
-    "update_task": {"status": "accepted"},
-}
-
-
-def in_turn(names: list[str]) -> list[str]:
-    turn = {name: float(number) for number, name in enumerate(names)}
-    turn |= {name: turn[before] + 0.5 for name, before in AFTER.items()}
-    return sorted(names, key=lambda name: turn[name] if name != LAST else len(names))
-
-
-def _structured(output: str) -> Any:
-    return json.loads(output)["result"]["structuredContent"]
-
-
-def test_the_inspector_calls_every_tool_without_a_complaint(
+def test_the_inspector_calls_every_tool_and_each_that_can_succeed_does(
     node: Node, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each tool in turn, in one chat with a room and a worker; some say no, none is malformed."""
-    told: dict[str, int] = {}
-    worker: dict[str, str] = {}
+    """One call after the other, all of one chat, each result held to its schema on both sides."""
     with serving(tmp_path, "--plain") as url:
-        asked = ("--cli", "-q", "--format", "json", url, "--method")
-        listed = json.loads(node.run("mcp-inspector", *asked, "tools/list").stdout)
-        schemas = {one["name"]: one["inputSchema"] for one in listed["result"]["tools"]}
-        for name in in_turn(list(schemas)):
-            who = worker if "worker_id" in schemas[name]["properties"] else {}
-            given = json.dumps(arguments(schemas[name]) | who | MORE.get(name, {}))
-            words = ("--tool-name", name, "--tool-args-json", given)
-            done = node.run("mcp-inspector", *asked, "tools/call", *words)
-            told[name] = done.returncode
-            if name == "register_agent_session":
-                worker["worker_id"] = _structured(done.stdout)["worker_id"]
+        asked = ("--cli", "-q", "--format", "json", url, "--method", "tools/call")
 
-            assert done.returncode in NO_SCHEMA_TROUBLE, (name, done.stdout, done.stderr)
-    refused = [name for name, code in told.items() if code]
+        def told(tool: str, arguments: Plain) -> Plain:
+            words = ("--tool-name", tool, "--tool-args-json", json.dumps(arguments))
+            done = node.run("mcp-inspector", *asked, *words)
+            assert done.returncode == 0, (tool, done.stdout, done.stderr)
+            result = json.loads(done.stdout)["result"]
+            assert not result.get("isError"), (tool, result)
+            return checked(tool, result["structuredContent"])
+
+        called = Story(told, made_in(tmp_path)).play()
+        refused = {tool: told(tool, REFUSED_WITH.get(tool, {})) for tool in ONLY_REFUSED}
     with capsys.disabled():
-        print(f"{len(told)} tools called, {len(refused)} said no: {', '.join(refused)} ", end="")
+        print(f"{len(called)} tools called, {len(refused)} have nothing to do here ", end="")
 
-    assert {name for name in ("send_message", "read_messages", LAST) if told[name]} == set()
+    assert called | set(refused) == {tool.name for tool in tools_of(Caller())}
+    assert all(one["success"] is False for one in refused.values())
