@@ -22,6 +22,7 @@ from letagents.adapters.nudges.postgres import PostgresNudges
 from letagents.adapters.rooms.book import Book
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.sql import migrations
+from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.opening import open_database
 from letagents.adapters.sql.postgres import PostgresDatabase
 from letagents.domain.errors import (
@@ -446,8 +447,8 @@ def test_every_session_waits_for_the_disk_whatever_the_server_is_set_to(postgres
         database.close()
 
 
-def _shown(unit: Any, name: str) -> object:
-    return unit.cursor.execute(f"SHOW {name}").fetchone()[0]
+def _shown(unit: Unit, name: str) -> object:
+    return unit.ask(f"SHOW {name}")[0]
 
 
 def test_the_form_is_the_same_as_everywhere(database: PostgresDatabase) -> None:

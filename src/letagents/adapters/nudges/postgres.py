@@ -78,7 +78,7 @@ class PostgresNudges:
         from sqlalchemy.exc import SQLAlchemyError
 
         from letagents.adapters.sql.engine import open_engine
-        from letagents.adapters.sql.postgres import in_short
+        from letagents.adapters.sql.server_errors import in_short
 
         try:
             engine = open_engine(self._place)

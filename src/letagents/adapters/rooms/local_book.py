@@ -350,8 +350,8 @@ class LocalBook:
             "said_at": written(self.now),
             "thread_root": None,
         }
-        self._unit.change(_SAY, {**said, "room_id": room_id, "reply_to": None, "client_key": key})
-        if self._unit.cursor.rowcount == 0:
+        words = {**said, "room_id": room_id, "reply_to": None, "client_key": key}
+        if self._unit.changed(_SAY, words) == 0:
             return self._said_before(key)
         self._unit.change(_COUNT, {"at_room": room_id, "number": number, "now": said["said_at"]})
         self._last_number = number

@@ -5,7 +5,7 @@ from sqlalchemy import Engine
 from letagents.adapters.sql.database import CommitFailed
 from letagents.adapters.sql.engine import is_sqlite, place_of
 from letagents.adapters.sql.migrations import NewerSchema
-from letagents.adapters.sql.postgres import in_short, sqlstate
+from letagents.adapters.sql.server_errors import in_short, sqlstate
 from letagents.domain.errors import OutcomeUnknown, RoomsUnavailable
 
 _OF_THE_PLACE = frozenset({"3D000", "3F000", "42501", "42P01", "42P07"})

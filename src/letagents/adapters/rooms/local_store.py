@@ -15,8 +15,9 @@ from letagents.adapters.sql.database import CommitFailed, Database, Unit
 from letagents.adapters.sql.engine import is_sqlite
 from letagents.adapters.sql.migrations import NewerSchema
 from letagents.adapters.sql.opening import AnyDatabase, open_database
-from letagents.adapters.sql.postgres import PostgresDatabase, in_short
+from letagents.adapters.sql.postgres import PostgresDatabase
 from letagents.adapters.sql.server_clock import ServerClock
+from letagents.adapters.sql.server_errors import in_short
 from letagents.domain.errors import RoomsUnavailable
 
 T = TypeVar("T")

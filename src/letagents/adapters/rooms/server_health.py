@@ -8,7 +8,8 @@ from sqlalchemy import Engine
 from letagents.adapters.sql import migrations
 from letagents.adapters.sql.database import CommitFailed, Unit
 from letagents.adapters.sql.engine import place_of
-from letagents.adapters.sql.postgres import PostgresDatabase, in_short
+from letagents.adapters.sql.postgres import PostgresDatabase
+from letagents.adapters.sql.server_errors import in_short
 from letagents.ports.health import Finding
 
 ABOUT = "rooms"
@@ -46,8 +47,7 @@ def examine(engine: Engine) -> list[Finding]:
 
 
 def _asked(unit: Unit) -> _Server:
-    unit.cursor.execute(_ASK)
-    return _Server._make(unit.cursor.fetchone())
+    return _Server._make(unit.ask(_ASK))
 
 
 def _form(unit: Unit, database: PostgresDatabase) -> int:
@@ -56,7 +56,7 @@ def _form(unit: Unit, database: PostgresDatabase) -> int:
 
 def _written_again(unit: Unit) -> None:
     """Write the number of the form: it stays what it is, and is written and synced all the same."""
-    unit.cursor.execute("UPDATE letagents_form SET number = number")
+    unit.say("UPDATE letagents_form SET number = number")
 
 
 def _sound(place: str, server: _Server, form: int) -> Finding:

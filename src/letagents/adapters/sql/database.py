@@ -94,6 +94,22 @@ class Unit:
         """Run `statement`, for what it changes."""
         self._texts.run(self.cursor, statement, facts)
 
+    def say(self, text: str, *values: object) -> None:
+        """Run a statement that is no other database's, for what it changes."""
+        self.cursor.execute(text, values)
+
+    def ask(self, text: str) -> Row:
+        """Return the one row that a question finds which is no other database's."""
+        self.cursor.execute(text)
+        row: Row = self.cursor.fetchone()
+        return row
+
+    def changed(self, statement: Executable, facts: Mapping[str, object]) -> int:
+        """Run `statement`, and return how many rows it has changed."""
+        self.change(statement, facts)
+        count: int = self.cursor.rowcount
+        return count
+
 
 @attrs.define(eq=False)
 class Database:

@@ -59,8 +59,7 @@ def form(unit: Unit, dialect: Dialect) -> int:
 
 
 def _number(unit: Unit, question: str) -> int:
-    unit.cursor.execute(question)
-    return int(unit.cursor.fetchone()[0])
+    return int(unit.ask(question)[0])
 
 
 def _forward(unit: Unit, dialect: Dialect) -> int:
@@ -78,19 +77,18 @@ def _forward(unit: Unit, dialect: Dialect) -> int:
 
 def _check_server(unit: Unit) -> None:
     """Let a step take as long as it needs, in a database that can keep every text."""
-    unit.cursor.execute("SET LOCAL statement_timeout TO 0")
-    unit.cursor.execute("SELECT current_setting('server_encoding')")
-    (encoding,) = unit.cursor.fetchone()
+    unit.say("SET LOCAL statement_timeout TO 0")
+    (encoding,) = unit.ask("SELECT current_setting('server_encoding')")
     if encoding != "UTF8":
         raise SQLAlchemyError(f"its encoding is {encoding}, and rooms need UTF8")
 
 
 def _set(unit: Unit, dialect: Dialect, number: int) -> None:
     if dialect.name == "sqlite":
-        unit.cursor.execute(f"PRAGMA user_version = {number}")
+        unit.say(f"PRAGMA user_version = {number}")
     else:
-        unit.cursor.execute("DELETE FROM letagents_form")
-        unit.cursor.execute("INSERT INTO letagents_form VALUES (%s)", (number,))
+        unit.say("DELETE FROM letagents_form")
+        unit.say("INSERT INTO letagents_form VALUES (%s)", number)
 
 
 def _make_all(unit: Unit, dialect: Dialect) -> None:
@@ -100,7 +98,7 @@ def _make_all(unit: Unit, dialect: Dialect) -> None:
     for table in METADATA.sorted_tables:
         _make(unit, dialect, table)
     if not is_sqlite:
-        unit.cursor.execute("CREATE TABLE letagents_form (number integer NOT NULL)")
+        unit.say("CREATE TABLE letagents_form (number integer NOT NULL)")
         postgres_search.make_search(unit)
 
 
@@ -124,11 +122,11 @@ _STEPS: Mapping[int, Callable[[Unit, Dialect], None]] = {2: _to_2, 3: _to_3}
 
 
 def _make(unit: Unit, dialect: Dialect, table: Table) -> None:
-    unit.cursor.execute(str(CreateTable(table).compile(dialect=dialect)))
+    unit.say(str(CreateTable(table).compile(dialect=dialect)))
     for index in sorted(table.indexes, key=lambda one: str(one.name)):
-        unit.cursor.execute(str(CreateIndex(index).compile(dialect=dialect)))
+        unit.say(str(CreateIndex(index).compile(dialect=dialect)))
 
 
 def _add(unit: Unit, dialect: Dialect, column: Column[object]) -> None:
     form = str(CreateColumn(column).compile(dialect=dialect))
-    unit.cursor.execute(f"ALTER TABLE {column.table.name} ADD COLUMN {form}")
+    unit.say(f"ALTER TABLE {column.table.name} ADD COLUMN {form}")

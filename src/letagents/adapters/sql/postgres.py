@@ -8,53 +8,33 @@ that no two wait for each other. docs/decisions/0019 says why not otherwise.
 
 import functools
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import attrs
-from sqlalchemy import Engine
+from sqlalchemy import Engine, event
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import PoolProxiedConnection
 
-from letagents.adapters.sql.database import CommitFailed, Texts, Unit
+from letagents.adapters.sql.database import Texts, Unit
+from letagents.adapters.sql.postgres_transactions import TIME, LineLost, Transaction
 from letagents.adapters.sql.server_clock import ServerClock
+from letagents.adapters.sql.server_errors import in_short, sqlstate
 
 T = TypeVar("T")
 
 TRIES = 3
-"""So often a transaction is begun that the server breaks off for the sake of others."""
+"""So often a transaction is begun that came to nothing through no fault of its own."""
 
 _BROKEN_OFF = frozenset({"40001", "40P01"})
 """A transaction that could not be put in a row with others, or was in a deadlock with them."""
-_TO_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-_TO_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-_TELL_THE_TIME = ";SELECT CAST(extract(epoch FROM clock_timestamp()) AS float8)"
-
-
-def sqlstate(error: BaseException) -> str:
-    """Return the code by which the server names the error; nothing where it said none."""
-    return getattr(getattr(error, "orig", None) or error, "sqlstate", None) or ""
-
-
-def _severity(error: BaseException) -> str | None:
-    severity: str | None = getattr(getattr(error, "diag", None), "severity_nonlocalized", None)
-    return severity
-
-
-def in_short(error: BaseException) -> str:
-    """Return the driver's own sentence, without the statement, its parameters and the rows."""
-    cause = getattr(error, "orig", None) or error
-    sentence = getattr(getattr(cause, "diag", None), "message_primary", None) or str(cause)
-    first = sentence.strip().partition("\n")[0]
-    return first.strip().rstrip(".") or type(cause).__name__
 
 
 @attrs.define(eq=False)
 class PostgresDatabase:
     """A database on a PostgreSQL server. Any thread may use it.
 
-    A `clock` that is given is set to the server's whenever a transaction begins.
+    A `clock` that is given is set to the server's with each connection and each transaction.
     """
 
     engine: Engine
@@ -63,20 +43,18 @@ class PostgresDatabase:
 
     def __attrs_post_init__(self) -> None:
         self._texts = Texts(self.engine.dialect)
+        if (clock := self._clock) is not None:
+
+            @event.listens_for(self.engine, "connect")
+            def set_clock(connection: Any, _record: object) -> None:
+                clock.set_to(connection.execute(TIME).fetchone()[0])
 
     def read(self, work: Callable[[Unit], T]) -> T:
         """Return what `work` finds, in a transaction that sees one state throughout.
 
-        It is begun again if its connection was lost: a look changes nothing.
+        It may be begun more than once.
         """
-        with self._begun(_TO_READ) as unit:
-            try:
-                return work(unit)
-            except self.failures:
-                if not unit.cursor.connection.broken:
-                    raise
-        with self._begun(_TO_READ) as unit:
-            return work(unit)
+        return self._insisting(lambda transaction: transaction.read(work))
 
     def write(self, work: Callable[[Unit], T], *held: str) -> T:
         """Return what `work` returns once what it did is committed.
@@ -87,14 +65,8 @@ class PostgresDatabase:
         Raises:
             CommitFailed: whether it was kept is not known.
         """
-        begin = "".join([_TO_WRITE, *map(_holding, _in_order(held))])
-        for _ in range(TRIES - 1):
-            try:
-                return self._written(begin, work)
-            except self.failures as error:
-                if sqlstate(error) not in _BROKEN_OFF:
-                    raise
-        return self._written(begin, work)
+        locks = _in_order(held)
+        return self._insisting(lambda transaction: transaction.write(work, locks))
 
     def tidy(self) -> None:
         """Do nothing: the server looks after itself."""
@@ -111,38 +83,32 @@ class PostgresDatabase:
         """The errors by which the database shows that it cannot be used."""
         return (self.engine.dialect.loaded_dbapi.Error, SQLAlchemyError, OSError)
 
-    def _written(self, begin: str, work: Callable[[Unit], T]) -> T:
-        with self._begun(begin) as unit:
-            done = work(unit)
-            _commit(unit.cursor, self.failures)
-            return done
+    def _insisting(self, act: Callable[[Transaction], T]) -> T:
+        """Return what `act` does in a transaction; in another, if that came surely to nothing.
 
-    @contextmanager
-    def _begun(self, begin: str) -> Iterator[Unit]:
-        """Begin a transaction; undo at the end what was not committed."""
-        connection, cursor = self._first_said(begin)
+        So it is if the server broke it off for the sake of others, or if its connection was lost,
+        perhaps long ago: then the others that lie idle have been lost as well.
+        """
+        for left in reversed(range(TRIES)):
+            try:
+                return self._attempt(act)
+            except LineLost as lost:
+                self.engine.dispose()
+                if not left:
+                    raise lost.error from lost
+            except self.failures as error:
+                if not left or sqlstate(error) not in _BROKEN_OFF:
+                    raise
+        raise AssertionError  # the last attempt returns or raises
+
+    def _attempt(self, act: Callable[[Transaction], T]) -> T:
+        connection = self._connected()
+        set_clock = self._clock.set_to if self._clock else None
         try:
-            yield Unit(cursor, self._texts)
+            driver = connection.driver_connection
+            return act(Transaction(driver, self._texts, self.failures, set_clock))
         finally:
-            self._give_back(connection, cursor)
-
-    def _first_said(self, begin: str) -> tuple[PoolProxiedConnection, Any]:
-        """Say `begin` on a connection; on a new one, if that of before was lost meanwhile."""
-        connection = self._connected()
-        try:
-            return connection, self._said(connection, begin)
-        except self.failures:
-            is_lost = _is_lost(connection)
-            self._give_back(connection, None)
-            if not is_lost:
-                raise
-        self.engine.dispose()
-        connection = self._connected()
-        try:
-            return connection, self._said(connection, begin)
-        except BaseException:
-            self._give_back(connection, None)
-            raise
+            self._give_back(connection)
 
     def _connected(self) -> PoolProxiedConnection:
         try:
@@ -151,21 +117,9 @@ class PostgresDatabase:
             # Something in the URL that the driver does not know: no mistake of a statement.
             raise SQLAlchemyError(in_short(error)) from error
 
-    def _said(self, connection: PoolProxiedConnection, begin: str) -> Any:
-        cursor = connection.driver_connection.cursor()  # type: ignore[union-attr]  # it is open
-        if self._clock is None:
-            cursor.execute(begin)
-            return cursor
-        cursor.execute(begin + _TELL_THE_TIME)
-        while cursor.nextset():
-            pass  # the time comes last: it may have been long until what was to be held was free
-        self._clock.set_to(cursor.fetchone()[0])
-        return cursor
-
-    def _give_back(self, connection: PoolProxiedConnection, cursor: Any) -> None:
+    def _give_back(self, connection: PoolProxiedConnection) -> None:
+        """Undo what is left of a transaction, and keep the connection if that could be done."""
         try:
-            if cursor is not None:
-                cursor.close()
             connection.rollback()
         except self.failures:
             connection.invalidate()
@@ -173,27 +127,7 @@ class PostgresDatabase:
             connection.close()
 
 
-def _is_lost(connection: PoolProxiedConnection) -> bool:
-    driver = connection.driver_connection
-    return driver is None or bool(driver.broken)
-
-
-def _commit(cursor: Any, failures: tuple[type[Exception], ...]) -> None:
-    try:
-        cursor.execute("COMMIT")
-    except failures as error:
-        if _severity(error) == "ERROR":
-            raise  # the server said that it undid the transaction; FATAL would leave it open
-        raise CommitFailed(in_short(error)) from error
-    if cursor.statusmessage != "COMMIT":
-        raise SQLAlchemyError("the server had given the transaction up")
-
-
-def _holding(key: int) -> str:
-    return f";SELECT pg_advisory_xact_lock({key})"
-
-
-def _in_order(held: Sequence[str]) -> list[int]:
+def _in_order(held: Iterable[str]) -> list[int]:
     """Return the keys of what is to be held, in the order in which everybody takes them."""
     return sorted({_key(name) for name in held})
 

@@ -72,12 +72,12 @@ def check_available(_unit: Unit) -> None:
 def make_search(unit: Unit) -> None:
     """Make the index; it is filled by `add_more`."""
     for statement in _TABLES:
-        unit.cursor.execute(statement)
+        unit.say(statement)
 
 
 def forget_search(unit: Unit) -> None:
     """Empty the index: the next search fills it anew."""
-    unit.cursor.execute(f"TRUNCATE {', '.join(_NAMES)}")
+    unit.say(f"TRUNCATE {', '.join(_NAMES)}")
 
 
 # --- filling it -----------------------------------------------------------------------------------
