@@ -9,15 +9,22 @@ import pytest
 
 from letagents.adapters.accounts.memory import MemoryAccounts
 from letagents.adapters.nudges.none import NoNudges
+from letagents.adapters.rooms.book import Book
 from letagents.adapters.rooms.evidence import ToldProcesses
 from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.adapters.rooms.hosted.rooms import HostedRooms
+from letagents.adapters.rooms.kept.artifacts import CheckTask, KeptArtifacts
 from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.kept.governance import KeptGovernance
+from letagents.adapters.rooms.kept.guidelines import KeptGuidelines
+from letagents.adapters.rooms.kept.knowledge import KeptKnowledge
 from letagents.adapters.rooms.kept.paths import KeptPaths
+from letagents.adapters.rooms.kept.reasoning import KeptReasonings
+from letagents.adapters.rooms.kept.wakes import KeptWakes
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.application.hosting import Boards, Hosting
+from letagents.application.memory import Stores
 from letagents.domain.accounts import Account
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.sessions import Session
@@ -32,7 +39,22 @@ ADA = Account(account_id="account_1", login="ada", display_name="Ada")
 KeptRooms = MemoryRooms | LocalRooms
 
 
-def hosting(rooms: KeptRooms, clock: ManualClock) -> Hosting:
+def any_task(_book: Book, _task_id: str) -> None:
+    """Let each room have each task."""
+
+
+def stores(rooms: KeptRooms, check_task: CheckTask = any_task) -> Stores:
+    """Return what keeps the memory of `rooms`."""
+    return Stores(
+        knowledge=KeptKnowledge(rooms),
+        guidelines=KeptGuidelines(rooms),
+        artifacts=KeptArtifacts(rooms, check_task),
+        wakes=KeptWakes(rooms),
+        reasonings=KeptReasonings(rooms),
+    )
+
+
+def hosting(rooms: KeptRooms, clock: ManualClock, memory: Stores | None = None) -> Hosting:
     """Return what a server serves from `rooms`, to one account."""
 
     async def session_of(room_id: RoomId, session_id: SessionId) -> Session | None:
@@ -48,6 +70,7 @@ def hosting(rooms: KeptRooms, clock: ManualClock) -> Hosting:
         CountingIds(first=5000),
         timedelta(minutes=3),
         boards=boards,
+        memory=memory or stores(rooms),
     )
 
 
@@ -94,9 +117,16 @@ class Served:
             await rooms.aclose()
 
     @pytest.fixture
-    async def calls(self, kept: KeptRooms, clock: ManualClock) -> AsyncIterator[Calls]:
+    def memory(self, kept: KeptRooms) -> Stores:
+        """Return what the server keeps of the rooms besides messages."""
+        return stores(kept)
+
+    @pytest.fixture
+    async def calls(
+        self, kept: KeptRooms, clock: ManualClock, memory: Stores
+    ) -> AsyncIterator[Calls]:
         """Yield what calls the server, as one account."""
-        async with client(hosting(kept, clock)) as http:
+        async with client(hosting(kept, clock, memory)) as http:
             yield Calls(http, lambda: TOKEN)
 
     @pytest.fixture

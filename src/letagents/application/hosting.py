@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import attrs
 
+from letagents.application.memory import Stores
 from letagents.domain import accounts
 from letagents.domain.accounts import (
     NOBODY,
@@ -62,6 +63,7 @@ class Hosting:
     longest_wait: timedelta
     base_url: str = "http://localhost:3001"
     boards: Boards | None = None
+    memory: Stores | None = None
     _owners: dict[tuple[str, str], tuple[str, SessionKind]] = attrs.field(factory=dict)
     _persons: dict[tuple[str, str], Token] = attrs.field(factory=dict)
 

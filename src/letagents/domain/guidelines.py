@@ -29,6 +29,19 @@ class GuidelinesTooLong(LetAgentsError):
     """The guidelines hold too many bytes. Nothing was stored."""
 
     code = "guidelines_too_long"
+    size: int = 0
+    """Bytes that they hold."""
+
+    @classmethod
+    def of(cls, size: int) -> "GuidelinesTooLong":
+        """Return the error for guidelines of so many bytes."""
+        error = cls(
+            f"guidelines: {size:,} bytes are too many.",
+            remedy=f"Keep to {MAX_BYTES:,} bytes; put the rest in a file of the repository and "
+            "name it.",
+        )
+        error.size = size
+        return error
 
 
 @attrs.frozen
@@ -63,11 +76,7 @@ def normal(text: object) -> str | None:
         return None
     checked_text(plain, "guidelines")
     if (size := len(plain.encode())) > MAX_BYTES:
-        raise GuidelinesTooLong(
-            f"guidelines: {size:,} bytes are too many.",
-            remedy=f"Keep to {MAX_BYTES:,} bytes; put the rest in a file of the repository and "
-            "name it.",
-        )
+        raise GuidelinesTooLong.of(size)
     return plain
 
 

@@ -37,8 +37,8 @@ def record(kept: Record, room_id: RoomId) -> Plain:
         "source_url": said.source_url,
         "source_message_id": said.source_message and str(said.source_message),
         "version": kept.version,
-        "author": _author(kept.author),
-        "updated_by": _author(kept.updated_by),
+        "author": author(kept.author),
+        "updated_by": author(kept.updated_by),
         "created_at": moments.to_text(kept.created_at),
         "updated_at": moments.to_text(kept.updated_at),
         "archived": kept.archived,
@@ -46,14 +46,15 @@ def record(kept: Record, room_id: RoomId) -> Plain:
     }
 
 
-def _author(who: Author) -> Plain:
+def author(who: Author) -> Plain:
+    """Return who did something."""
     return {"id": who.id, "label": who.label, "kind": who.kind}
 
 
 def _response(given: Response) -> Plain:
     return {
         "body": given.body,
-        "actor": _author(given.actor),
+        "actor": author(given.actor),
         "at": moments.to_text(given.at),
     }
 

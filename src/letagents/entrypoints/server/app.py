@@ -14,6 +14,7 @@ from letagents.entrypoints.server.routes import (
     accounts,
     board,
     governance,
+    memory,
     messages,
     paths,
     rooms,
@@ -29,6 +30,7 @@ ROUTES: Sequence[tuple[str, str, Handler]] = (
     *board.ROUTES,
     *governance.ROUTES,
     *paths.ROUTES,
+    *memory.ROUTES,
     *rooms.ROUTES,
 )
 

@@ -12,6 +12,7 @@ import orjson
 from starlette.requests import Request
 
 from letagents.application.hosting import Boards, Hosting
+from letagents.application.memory import Stores
 from letagents.domain import rooms
 from letagents.domain.accounts import Account, Principal, TokenKind, signed_in
 from letagents.domain.errors import Malformed, NotAvailable
@@ -56,6 +57,16 @@ class Call:
             )
         return self.hosting.boards
 
+    @property
+    def memory(self) -> Stores:
+        """What keeps all else that rooms remember. Raises NotAvailable."""
+        if self.hosting.memory is None:
+            raise NotAvailable(
+                "The rooms of this server keep messages and nothing else.",
+                remedy="Say it in the room: send_message.",
+            )
+        return self.hosting.memory
+
     def named(self, part: str) -> str:
         """Return a part of the path."""
         return str(self.request.path_params[part])
@@ -67,9 +78,18 @@ class Call:
     @property
     def limit(self) -> int:
         """How many items are asked for: any number above nothing, else the default."""
+        return self.limited(PAGE, LONGEST_PAGE)
+
+    def limited(self, default: int, most: int) -> int:
+        """Return how many items are asked for, where a page holds others than `limit` says."""
         text = self.asked("limit") or ""
         asked = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
-        return min(asked or PAGE, LONGEST_PAGE)
+        return min(asked or default, most)
+
+    @property
+    def place(self) -> str | None:
+        """The place in a list after which items are asked for, as it was given; None for none."""
+        return self.request.query_params.get("after")
 
     @property
     def after(self) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from letagents.domain.accounts import WorkerSessionRequired
+from letagents.domain.authors import HumansOnly
 from letagents.domain.denials import NotTheManager
 from letagents.domain.errors import (
     ConnectionLost,
@@ -30,8 +31,11 @@ from letagents.domain.governance import NoSuchSession
 from letagents.domain.locks import UnknownLock
 from letagents.domain.moves import ReviewWorkerRequired
 from letagents.domain.path_claims import UnknownClaim
+from letagents.domain.reasoning import ForeignReasoning, UnknownReasoning
+from letagents.domain.records import UnknownRecord
 from letagents.domain.targets import UnknownTarget
 from letagents.domain.tasks import AdminRequired, InvalidTransition, UnknownTask, WorkerRequired
+from letagents.domain.wake_rules import ForeignWakeRule, UnknownWakeRule
 from letagents.wire.http.reading import Fields, Unreadable
 
 Plain = dict[str, Any]
@@ -39,6 +43,10 @@ Plain = dict[str, Any]
 ENDED = "This agent session has ended."
 """By these words a client knows that its session is over. (Source: hosted-api 2.3.)"""
 BAD_CREDENTIALS = "Invalid agent session credentials."
+
+
+def _nothing(_error: LetAgentsError) -> Plain:
+    return {}
 
 
 def _as_it_is(error: LetAgentsError) -> str:
@@ -59,12 +67,13 @@ def _ended(error: LetAgentsError) -> str:
 
 @attrs.frozen
 class Form:
-    """How an error is answered: the status, and code and text where the interface has its own."""
+    """How an error is answered: the status, and what else the interface has of its own for it."""
 
     status: int
     code: str | None = None
     text: str | None = None
     spelt: Callable[[LetAgentsError], str] = _as_it_is
+    more: Callable[[LetAgentsError], Plain] = _nothing
 
 
 Forms = Mapping[type[LetAgentsError], Form]
@@ -99,6 +108,12 @@ _FORMS: Forms = {
     UnknownTarget: Form(404, spelt=_happened),
     UnknownLock: Form(404),
     UnknownClaim: Form(404),
+    HumansOnly: Form(403),
+    UnknownRecord: Form(404),
+    UnknownReasoning: Form(404, text="Reasoning session not found"),
+    ForeignReasoning: Form(403),
+    UnknownWakeRule: Form(404),
+    ForeignWakeRule: Form(403),
     NoSuchSession: Form(404, text="Active agent session not found"),
     NotTheManager: Form(
         403,
@@ -138,6 +153,7 @@ def plain(error: LetAgentsError, forms: Forms | None = None) -> tuple[int, Plain
         "error": text,
         "code": form.code or error.code,
         "problem": _problem(error),
+        **form.more(error),
     }
 
 
