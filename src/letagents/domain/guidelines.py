@@ -2,7 +2,7 @@
 
 K30  Guidelines are at most 8,000 bytes; line ends are LF, and none is left at their end.
 K31  A room without guidelines of its own has those of its repository's room, and says whose.
-K32  Only a human being sets them; setting nothing gives up a room's own.
+K32  Only a human being who is admin of the room sets them; setting nothing gives up a room's own.
 """
 
 import re

@@ -21,6 +21,6 @@ class GuidelinesOf(Protocol):
     async def set(self, room_id: RoomId, text: str, fence: Fence | None = None) -> InForce:
         """Set a room's own, or give them up with a blank text; return what counts then.
 
-        Raises: as `domain.guidelines.set_by`.
+        Raises: as `domain.guidelines.set_by`, and AdminRequired.
         """
         ...

@@ -3,7 +3,7 @@
 import attrs
 
 from letagents.adapters.rooms.book import Book, Keeping, Kind
-from letagents.domain import guidelines
+from letagents.domain import governance, guidelines
 from letagents.domain.audience import SETTINGS
 from letagents.domain.errors import UnknownRoom
 from letagents.domain.fencing import Fence
@@ -40,6 +40,7 @@ class KeptGuidelines:
         def change(book: Book) -> None:
             before = _own(book)
             after = guidelines.set_by(book.caller, text, before, book.now)
+            governance.check_admin(is_admin=book.is_admin, what="set its guidelines")
             if after == before or (before is None and after.text is None):
                 return
             book.put(GUIDELINES, after)

@@ -5,6 +5,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from letagents.domain.accounts import Role
 from letagents.domain.board import Query
 from letagents.domain.fencing import Fence
 from letagents.domain.knowledge import Section, checked_id
@@ -72,7 +73,7 @@ async def _tasks(call: Call, section: Section, viewer: Fence | None) -> dict[str
 
 def _adding(section: Section) -> Handler:
     async def add(call: Call) -> Response:
-        fence, body = await call.acting_or_person(), await call.body()
+        fence, body = await call.acting_marked(), await call.body()
         made = await _knowledge(call).add(
             call.room_id,
             section,
@@ -105,7 +106,7 @@ async def history(call: Call) -> Response:
 
 async def change(call: Call) -> Response:
     """Let a record say something else, or archive it, as a human being."""
-    fence, fields = await call.acting_or_owner(), await call.fields()
+    fence, fields = await call.acting_or_person(), await call.fields()
     room_id, record_id = call.room_id, call.named("record_id")
     version = fields.integer("expected_version")
     with told(_LOOKING):
@@ -125,7 +126,7 @@ async def change(call: Call) -> Response:
 
 async def respond(call: Call) -> Response:
     """Answer a request, as a human being."""
-    fence, text = await call.acting_or_owner(), await call.text("body")
+    fence, text = await call.acting_or_person(), await call.text("body")
     after = await _knowledge(call).answer(call.room_id, call.named("record_id"), text or "", fence)
     return _shown(call, after)
 
@@ -134,14 +135,17 @@ async def guidelines(call: Call) -> Response:
     """Show what people wish from the agents in the room."""
     viewer = await call.looking()
     found = await call.memory.guidelines.in_force(call.room_id, viewer)
-    may = viewer is None and await call.hosting.may_own(call.principal, call.room_id)
+    may = viewer is None and await _manages(call)
     return answer(wire_guidelines.plain(found, call.room_id, can_manage=may))
+
+
+async def _manages(call: Call) -> bool:
+    return await call.hosting.accounts.role(call.account, call.room_id) is Role.ADMIN
 
 
 async def set_guidelines(call: Call) -> Response:
     """Set them, as a human being who is admin of the room."""
-    fence, text = await call.acting_or_owner(), (await call.fields()).text("guidelines")
-    await call.hosting.owning(call.principal, call.room_id)
+    fence, text = await call.acting_or_person(), (await call.fields()).text("guidelines")
     with told(wire_guidelines.SETTING):
         found = await call.memory.guidelines.set(call.room_id, text, fence)
     return answer(wire_guidelines.plain(found, call.room_id, can_manage=True))
