@@ -1,7 +1,8 @@
 """Approvals, and who decides them, as a hosted board has them, and back.
 
 Beside the fields of hosted-api 3.9 and 4.10, what only the server itself can reckon with goes
-along: readings of its clock, how a task stood, what made an intent void.
+along: readings of its clock, how a task stood, what made an intent void. Of the token of an
+approval nothing does, not even its digest.
 """
 
 from collections.abc import Mapping
@@ -157,7 +158,6 @@ def plain_intent(one: Intent, room_id: RoomId) -> Plain:
         **_plain_proposer(one.proposer),
         "decision_by": one.decision_by,
         "decision_reason": one.decision_reason,
-        "approval_token_hash": one.token_digest,
         "decided_at": _plain_moment(one.decided_at),
         "expires_at": moments.to_text(one.expires_at),
         "escalated_at": _plain_moment(one.escalated_at),
@@ -198,7 +198,6 @@ def intent(document: object) -> Intent:
         "proposer": _proposer(fields),
         "decision_by": fields.text_or_none("decision_by"),
         "decision_reason": fields.text_or_none("decision_reason"),
-        "token_digest": fields.text_or_none("approval_token_hash"),
         "decided_at": fields.moment_or_none("decided_at"),
         "expires_at": fields.moment("expires_at"),
         "escalated_at": fields.moment_or_none("escalated_at"),
