@@ -30,7 +30,9 @@ PLOTS = {
     "holders of whom nothing is known": Plot(can_tell=False, mortal=(1,), owner_gives=False),
     "a passing chat": Plot(passing=1, mortal=(1,)),
     "leases are asked for": with_approval(asks=("handoff", "release"), mortal=(1,)),
-    "a manager, where one counts": with_approval(mode=OPTIONAL, manager=2, mortal=(2,)),
+    "a manager, where one counts": with_approval(
+        mode=OPTIONAL, manager=2, mortal=(2,), failover=Failover.OFF
+    ),
     "a manager who is announced to be away": with_approval(
         mode=REQUIRED, manager=2, mortal=(2,), failover=Failover.ANNOUNCE
     ),
