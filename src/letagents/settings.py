@@ -18,12 +18,14 @@ T = TypeVar("T")
 POLL_CAP = timedelta(minutes=3)
 POLL_CAP_LARGEST = timedelta(days=1)
 LEASE_TERM = timedelta(minutes=15)
+UNSET_API = "http://localhost:3001"
+"""Where a server is that nothing says the address of. (Source: mcp-tools 2.1.)"""
 
 _FILE_KEYS = (
     "state", "state_path", "rooms_db", "lease_term", "api_url", "log", "log_level", "poll_max_ms",
     "chat_storage", "agent_name", "agent_display_name", "agent_ide", "agent_owner_label", "toolset",
     "liveness_notice_after_ms",
-    "auto_join",
+    "auto_join", "server_db", "base_url", "github_logins",
 )  # fmt: skip
 _STORAGE_KEYS = (
     "CODEX_THREAD_ID",
@@ -60,6 +62,8 @@ class Settings:
     auto_join: bool = True
     hints: Hints = attrs.field(factory=Hints)
     caller: Caller = attrs.field(factory=Caller)
+    token: str | None = attrs.field(default=None, repr=False)
+    """The owner token that the environment gives, which wins over a stored sign-in."""
 
     @state_path.default
     def _state_in_home(self) -> Path:
@@ -82,6 +86,11 @@ class Settings:
         return "://" in self.rooms_db and not self.rooms_db.startswith("sqlite")
 
     @property
+    def server_url(self) -> str:
+        """Where rooms are that are on a server. (Source: mcp-tools 2.1.)"""
+        return self.api_url or UNSET_API
+
+    @property
     def run_dir(self) -> Path:
         """Where processes of this machine find each other."""
         return self.home / "run"
@@ -94,11 +103,11 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
         SettingsInvalid: a value is not one that its setting can have, or the file cannot be read.
     """
     home = _home(environ.get("LETAGENTS_HOME"))
-    source = _Source(environ, set_in_file(home))
+    source = Source(environ, set_in_file(home))
     given: dict[str, Any] = {
         "state": source.choice("state", ("json", "sqlite")),
         "state_path": source.parsed("state_path", _file),
-        "rooms_db": source.parsed("rooms_db", _expanded),
+        "rooms_db": source.parsed("rooms_db", database),
         "lease_term": source.parsed("lease_term", _lease_term),
         "api_url": source.parsed("api_url", lambda text: text.rstrip("/")),
         "chat_storage": source.parsed("chat_storage", _storage),
@@ -110,11 +119,14 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
     }
     chosen = {name: value for name, value in given.items() if value is not None}
     caller = _caller(source, chosen.get("api_url"))
-    return Settings(home=home, hints=_hints(source), caller=caller, **chosen)
+    token = environ.get("LETAGENTS_TOKEN", "").strip() or None
+    return Settings(home=home, hints=_hints(source), caller=caller, token=token, **chosen)
 
 
 @attrs.frozen
-class _Source:
+class Source:
+    """Where settings come from: the environment and, below it, the file in the home."""
+
     environ: Mapping[str, str]
     file: Mapping[str, str]
 
@@ -124,6 +136,7 @@ class _Source:
         return value or self.file.get(name, "").strip() or None
 
     def parsed(self, name: str, parse: Callable[[str], T]) -> T | None:
+        """Return what `parse` makes of the setting's value; None for none."""
         value = self.text(name)
         if value is None:
             return None
@@ -133,6 +146,7 @@ class _Source:
             raise _wrong(name, value, str(error)) from error
 
     def choice(self, name: str, allowed: tuple[str, ...]) -> str | None:
+        """Return the setting's value, which is one of those allowed; None for none."""
         value = self.text(name)
         if value is not None and value.lower() not in allowed:
             raise _wrong(name, value, f"it is one of {', '.join(allowed)}")
@@ -193,7 +207,8 @@ def _file(text: str) -> Path:
     return path
 
 
-def _expanded(text: str) -> str:
+def database(text: str) -> str:
+    """Return the path or URL of a database that `text` is. Raises ValueError."""
     if "://" not in text:
         return str(_file(text))
     kind, _, place = text.partition("://")
@@ -238,7 +253,7 @@ def _notice_after(text: str) -> timedelta | None:
     return span if span and SHORTEST_GRACE <= span <= LONGEST_GRACE else None
 
 
-def _caller(source: _Source, api_url: str | None) -> Caller:
+def _caller(source: Source, api_url: str | None) -> Caller:
     """Return what the environment says of this process. (Source: mcp-tools 2.1, 4.)
 
     Of credentials only whether they are there is kept.
@@ -266,7 +281,7 @@ def _check_coordinates(environ: Mapping[str, str]) -> None:
         )
 
 
-def _hints(source: _Source) -> Hints:
+def _hints(source: Source) -> Hints:
     env = source.environ
     explicit = env.get("LETAGENTS_AGENT_INSTANCE_ID", "").strip() or None
     kinds = (

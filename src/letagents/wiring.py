@@ -20,8 +20,8 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.adapters.state.json_file import JsonFileState
     from letagents.adapters.state.sqlite import SqliteState
     from letagents.application.client import LetAgents
+    from letagents.application.directory import Directory
     from letagents.application.memory import Stores
-    from letagents.domain.errors import NotAvailable
     from letagents.domain.path_guard import IsHeld
     from letagents.ports.board import Board
     from letagents.ports.clock import Clock
@@ -51,9 +51,6 @@ async def open_letagents(
     """Build it, hand it over, and close what was opened here.
 
     Nothing is read, made or connected before it is first needed.
-
-    Raises:
-        NotAvailable: the settings ask for rooms on a server, and no `rooms` are passed in.
     """
     from letagents.adapters.forges import WebForges
     from letagents.adapters.git import GitCheckouts, GitSurroundings, Patience
@@ -64,10 +61,13 @@ async def open_letagents(
     _quiet_by_default()
     clock, ids, patience = clock or SystemClock(), ids or SystemIds(), Patience()
     async with AsyncExitStack() as opened:
-        if rooms is None:
-            rooms = _rooms(settings, clock, ids, opened)
         if state is None:
             state = _state(settings, opened)
+        directory = None
+        if rooms is None and settings.rooms_are_hosted:
+            rooms, directory = await _hosted(settings, state, clock, opened)
+        elif rooms is None:
+            rooms = _rooms(settings, clock, ids, opened)
         yield LetAgents(
             state=state,
             rooms=rooms,
@@ -76,6 +76,7 @@ async def open_letagents(
             ids=ids,
             longest_wait=settings.poll_cap,
             api_url=settings.api_url,
+            directory=directory,
             checkouts=checkouts or GitCheckouts(patience=patience),
             forges=forges or WebForges(),
             installation=Installation(
@@ -83,7 +84,7 @@ async def open_letagents(
                 api_url=settings.api_url,
                 has_owner_token=settings.caller.has_owner_token,
             ),
-            memory=functools.cache(functools.partial(_memory, rooms)),
+            memory=functools.cache(functools.partial(memory_of, rooms)),
             board=functools.cache(functools.partial(_board, rooms, settings.lease_term)),
             governance=functools.cache(functools.partial(_governance, rooms)),
             paths=functools.cache(functools.partial(_paths, rooms, settings.lease_term)),
@@ -105,11 +106,10 @@ def _state(settings: "Settings", opened: AsyncExitStack) -> "JsonFileState | Sql
 def _rooms(
     settings: "Settings", clock: "Clock", ids: "Ids", opened: AsyncExitStack
 ) -> "RoomTransport":
-    check(settings)
     from letagents.adapters.processes.locks import ProcessLocks
     from letagents.adapters.rooms.local import LocalRooms
 
-    clock, nudges = _clock_and_nudges(settings, clock, ids, opened)
+    clock, nudges = clock_and_nudges(settings, clock, ids, opened)
     processes = ProcessLocks(settings.run_dir, ids, clock)
     opened.callback(processes.close)
     rooms = LocalRooms(
@@ -125,7 +125,7 @@ def _rooms(
     return rooms
 
 
-def _clock_and_nudges(
+def clock_and_nudges(
     settings: "Settings", clock: "Clock", ids: "Ids", opened: AsyncExitStack
 ) -> "tuple[Clock, Nudges]":
     """Return what all who keep their rooms in the same place have in common."""
@@ -141,7 +141,7 @@ def _clock_and_nudges(
     return ServerClock(clock), nudges
 
 
-def _memory(rooms: "RoomTransport") -> "Stores | None":
+def memory_of(rooms: "RoomTransport") -> "Stores | None":
     """Return what keeps the memory of `rooms`, if they keep anything but messages."""
     if not _keep_books(rooms):
         return None
@@ -225,25 +225,32 @@ def _quiet_by_default() -> None:
         )
 
 
-def check(settings: "Settings") -> None:
-    """Do nothing where `settings` can be opened.
+async def _hosted(
+    settings: "Settings", state: "StateStore", clock: "Clock", opened: AsyncExitStack
+) -> "tuple[HostedRooms, Directory]":
+    """Return the rooms of a server, and who this machine is there."""
+    from letagents.adapters.own_sign_ins import OwnSignInsFile
+    from letagents.adapters.rooms.hosted.calls import Calls, client_of
+    from letagents.adapters.rooms.hosted.rooms import HostedRooms
+    from letagents.adapters.rooms.hosted.server import HostedServer
+    from letagents.application.credentials import Credentials
+    from letagents.application.directory import Directory
 
-    Raises:
-        NotAvailable: they ask for rooms on a server.
-    """
-    if (refused := _no_hosted_rooms(settings)) is not None:
-        raise refused
+    url = settings.server_url
+    own = OwnSignInsFile(settings.home / "server-owner.json")
+    credentials = Credentials(state, clock, url, settings.token, own)
+    calls = Calls(await opened.enter_async_context(client_of(url)), credentials)
+    return HostedRooms(calls), Directory(credentials, HostedServer(calls))
 
 
-def _no_hosted_rooms(settings: "Settings") -> "NotAvailable | None":
-    if not settings.rooms_are_hosted:
-        return None
-    from letagents.domain.errors import NotAvailable
+@asynccontextmanager
+async def open_hosted_rooms(url: str, token: str | None = None) -> "AsyncIterator[HostedRooms]":
+    """Open the rooms of the server at `url`, for whoever has `token` there."""
+    from letagents.adapters.rooms.hosted.calls import Calls, client_of
+    from letagents.adapters.rooms.hosted.rooms import HostedRooms
 
-    return NotAvailable(
-        "The settings ask for rooms on a server, and this version has none yet.",
-        remedy="Set LETAGENTS_CHAT_STORAGE=local to use this machine's rooms.",
-    )
+    async with client_of(url.rstrip("/")) as client:
+        yield HostedRooms(Calls(client, lambda: token))
 
 
 def guard_changes() -> "ModuleType":
@@ -288,9 +295,7 @@ async def examine(settings: "Settings") -> "list[Finding]":
     from letagents.adapters.rooms import health as rooms_health
     from letagents.adapters.state import health as state_health
     from letagents.adapters.system import SystemIds
-    from letagents.ports.health import Finding
 
-    refused = _no_hosted_rooms(settings)
     async with AsyncExitStack() as opened:
         return [
             *folders.examine("home", settings.home),
@@ -299,8 +304,17 @@ async def examine(settings: "Settings") -> "list[Finding]":
             *await to_thread.run_sync(rooms_health.examine, settings.rooms_db),
             await to_thread.run_sync(_wake_ups, settings),
             processes_health.examine(ProcessLocks(settings.run_dir, SystemIds()), settings.run_dir),
-            *([Finding("hosted rooms", refused.happened, refused.remedy)] if refused else []),
+            *(await _server_health(settings, opened) if settings.rooms_are_hosted else []),
         ]
+
+
+async def _server_health(settings: "Settings", opened: AsyncExitStack) -> "list[Finding]":
+    from letagents.adapters.rooms.hosted import health
+    from letagents.adapters.system import SystemClock
+
+    state = _state(settings, opened)
+    _, directory = await _hosted(settings, state, SystemClock(), opened)
+    return await health.examine(settings.server_url, directory.server, directory.verified)
 
 
 def _wake_ups(settings: "Settings") -> "Finding":

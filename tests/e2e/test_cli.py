@@ -424,8 +424,8 @@ def test_rooms_that_cannot_be_read_are_told_in_two_lines(workshop: Path) -> None
     assert len(refused.stderr.splitlines()) == 2
 
 
-def test_a_server_is_refused_as_long_as_there_are_no_hosted_rooms(home: Path) -> None:
-    refused = run(home, "rooms", settings={"LETAGENTS_API_URL": "https://rooms.example"})
+def test_a_server_that_is_not_there_is_told(home: Path) -> None:
+    refused = run(home, "rooms", settings={"LETAGENTS_API_URL": "http://127.0.0.1:1"})
 
     assert refused.returncode == 1
-    assert "LETAGENTS_CHAT_STORAGE=local" in refused.stderr
+    assert "The room server cannot be used now" in refused.stderr

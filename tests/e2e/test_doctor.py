@@ -122,11 +122,9 @@ def test_a_home_that_cannot_be_is_told(tmp_path: Path) -> None:
     assert {"home", "state", "rooms"} <= set(wrong(checks))
 
 
-def test_a_server_is_a_problem_as_long_as_there_are_no_hosted_rooms(home: Path) -> None:
-    code, _, checks = told(home, LETAGENTS_API_URL="https://rooms.example")
-    local, _, _ = told(
-        home, LETAGENTS_API_URL="https://rooms.example", LETAGENTS_CHAT_STORAGE="local"
-    )
+def test_a_server_that_is_not_there_is_a_problem(home: Path) -> None:
+    code, _, checks = told(home, LETAGENTS_API_URL="http://127.0.0.1:1")
+    local, _, _ = told(home, LETAGENTS_API_URL="http://127.0.0.1:1", LETAGENTS_CHAT_STORAGE="local")
 
-    assert (code, wrong(checks)) == (1, ["hosted rooms"])
+    assert (code, wrong(checks)) == (1, ["server"])
     assert local == 0

@@ -1,6 +1,7 @@
 """Who a client is before it registers anything: its owner, its scope, and its own name."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -8,10 +9,13 @@ from letagents.domain import identity
 from letagents.domain.errors import AccountUnverified
 from letagents.domain.hints import Hints
 from letagents.domain.identity import Identity, Owner
-from letagents.domain.local_state import account, is_unverified
+from letagents.domain.local_state import Account, account, is_unverified
 from letagents.ports.clock import Clock
 from letagents.ports.state import StateStore
 from letagents.ports.surroundings import Surroundings
+
+if TYPE_CHECKING:
+    from letagents.application.directory import Directory
 
 UNSET_API = "http://localhost:3001"
 """What a scope holds where no server is set, so that older handles stay valid. (mcp-tools 2.1.)"""
@@ -31,17 +35,25 @@ class Chat:
     api_url: str | None = None
     program: str | None = None
     chosen_name: str | None = None
+    directory: "Directory | None" = None
+    """Who is signed in at the server of the rooms; None where they are on this machine."""
     _person: str | None = None
     _conversations: dict[str, str] = attrs.field(factory=dict)
 
     async def owner(self) -> Owner:
         """Return on whose behalf this client acts (O1)."""
-        known = account(await self.state.read(), now=self.clock.now())
+        known = await self.account()
         was_set = self.hints.owner_label
         if known is not None:
             label = identity.owner_label(was_set, known.display_name, known.login)
             return Owner(label, login=known.login)
         return Owner(identity.owner_label(was_set or await self._local_person()))
+
+    async def account(self) -> Account | None:
+        """Return who is signed in, as far as it can be told now."""
+        if self.directory is not None:
+            return await self.directory.account()
+        return account(await self.state.read(), now=self.clock.now())
 
     async def scope(self) -> str:
         """Return what a worker belongs to: the server and the account. (Source: mcp-tools 11.1.)
@@ -49,7 +61,9 @@ class Chat:
         Raises:
             AccountUnverified: somebody is signed in, and it is not known who.
         """
-        if is_unverified(await self.state.read(), now=self.clock.now()):
+        if self.directory is not None:
+            await self.directory.verified()
+        elif is_unverified(await self.state.read(), now=self.clock.now()):
             raise AccountUnverified
         return f"{self.api_url or UNSET_API}\n{(await self.owner()).account}"
 

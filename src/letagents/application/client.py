@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import anyio
 import attrs
@@ -28,6 +29,9 @@ from letagents.ports.ids import Ids
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.state import StateStore
 from letagents.ports.surroundings import Checkouts, Surroundings
+
+if TYPE_CHECKING:
+    from letagents.application.directory import Directory
 
 
 @attrs.frozen
@@ -61,6 +65,8 @@ class LetAgents:
     ids: Ids
     longest_wait: timedelta
     api_url: str | None = None
+    directory: "Directory | None" = attrs.field(default=None, kw_only=True)
+    """Who this machine is at the server of its rooms; None where they are here."""
     checkouts: Checkouts = attrs.field(kw_only=True)
     forges: Forges = attrs.field(kw_only=True)
     installation: Installation = attrs.field(factory=Installation, kw_only=True)
@@ -81,6 +87,7 @@ class LetAgents:
 
     def _client(self, hints: Hints) -> Client:
         chat = Chat(self.state, self.surroundings, self.clock, hints, self.ids.uuid(), self.api_url)
+        chat.directory = self.directory
         held = Connections()
         registration = Registration(
             self.state, self.rooms, held, chat, self.surroundings, self.clock, self.ids

@@ -6,9 +6,12 @@ The rooms themselves compare what a session shows (F1, F2). Here it is told whos
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
+import anyio
 import attrs
 
+from letagents.application.limits import Joins, Proof
 from letagents.application.memory import Stores
+from letagents.application.serving import Doorkeeper
 from letagents.domain import accounts
 from letagents.domain.accounts import (
     NOBODY,
@@ -22,6 +25,7 @@ from letagents.domain.accounts import (
 from letagents.domain.errors import NotConnected
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId, Token
+from letagents.domain.rooms import Room
 from letagents.domain.sessions import Arrival, Session, SessionKind
 from letagents.ports.accounts import Accounts
 from letagents.ports.board import Board
@@ -64,8 +68,26 @@ class Hosting:
     base_url: str = "http://localhost:3001"
     boards: Boards | None = None
     memory: Stores | None = None
+    stopping: anyio.Event = attrs.field(factory=anyio.Event)
+    """Set once the server is to end: whoever waits gets an answer then."""
     _owners: dict[tuple[str, str], tuple[str, SessionKind]] = attrs.field(factory=dict)
     _persons: dict[tuple[str, str], Token] = attrs.field(factory=dict)
+    _joins: Joins = attrs.field(init=False)
+    keeper: Doorkeeper = attrs.field(init=False)
+    proven: Proof = attrs.field(init=False)
+    """Sees that something can be written now."""
+
+    @_joins.default
+    def _none_yet(self) -> Joins:
+        return Joins(self.clock)
+
+    @proven.default
+    def _by_writing(self) -> Proof:
+        return Proof(self.clock, self.accounts.prove)
+
+    @keeper.default
+    def _at_the_door(self) -> Doorkeeper:
+        return Doorkeeper(self.accounts, self.ids)
 
     async def principal(self, token: str | None, cookie: str | None = None) -> Principal:
         """Return who shows `token`, or a `cookie`; nobody, if what is shown is unknown."""
@@ -77,14 +99,33 @@ class Hosting:
     async def _of(self, token: str | None) -> Principal:
         return NOBODY if token is None else await self.accounts.of_token(accounts.digest(token))
 
-    async def check_admin(self, account: Account, room_id: RoomId) -> None:
-        """See that the account is an admin of the room.
+    async def create(self, account: Account) -> Room:
+        """Make a room with an invite code, of which the account is admin."""
+        room = await self.rooms.create()
+        await self.accounts.enter(account, room.room_id)
+        return room
+
+    async def enter(
+        self, account: Account, room_id: RoomId, *, address: str, create: bool
+    ) -> tuple[Room, Role]:
+        """Return the room, and what the account is in it; made if it is not there and may be.
+
+        Who was there before enters as often as they like.
 
         Raises:
-            AdminRequired: it is not.
+            JoinedTooOften: too many others were entered lately, from that address.
+            UnknownRoom: as RoomTransport.join.
         """
         role = await self.accounts.role(account, room_id)
-        accounts.check_admin(role or Role.PARTICIPANT)
+        if role is None:
+            self._joins.count(account.account_id, address)
+        room = await self.rooms.join(room_id, create=create)
+        return room, role or await self.accounts.enter(account, room.room_id)
+
+    async def known(self, account: Account) -> list[Room]:
+        """Return the rooms that the account has entered, the latest active first."""
+        own = await self.accounts.entered(account)
+        return [room for room in await self.rooms.known() if room.room_id in own]
 
     async def agent(self, account: Account, key: str) -> Agent:
         """Return the agent of that key, which has to be the account's.

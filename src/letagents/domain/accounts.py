@@ -61,12 +61,6 @@ class UnknownLogin(LetAgentsError):
     code = "unknown_login"
 
 
-class AdminRequired(LetAgentsError):
-    """Only an admin of the room may do that, and who calls is none. Nothing happened."""
-
-    code = "admin_required"
-
-
 class TokenKind(enum.Enum):
     """What a token is for."""
 
@@ -225,18 +219,6 @@ def signed_in(principal: Principal) -> Account:
             remedy="Sign in: call start_device_auth, or set LETAGENTS_TOKEN.",
         )
     return principal.account
-
-
-def check_admin(role: Role) -> None:
-    """See that `role` is an admin's.
-
-    Raises:
-        AdminRequired: it is not.
-    """
-    if role is not Role.ADMIN:
-        raise AdminRequired(
-            "Admin privileges required.", remedy="Ask an admin of the room to do it."
-        )
 
 
 def role_on_entering(*, is_admin: bool, has_admins: bool) -> Role:

@@ -76,9 +76,9 @@ class AccountUnverified(LetAgentsError):
     code = "account_unverified"
     retry = Retry.LATER
 
-    def __init__(self) -> None:
+    def __init__(self, why: object = "the sign-in on this machine names none") -> None:
         super().__init__(
-            "Could not verify your LetAgents account: the sign-in on this machine names none.",
+            f"Could not verify your LetAgents account: {str(why).rstrip('.')}.",
             remedy="Sign in again, then call register_agent_session with the same worker_id or "
             "registration_key.",
         )

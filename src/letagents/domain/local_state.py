@@ -312,12 +312,17 @@ def account(state: LocalState, *, now: datetime) -> Account | None:
     return Account(_text(who.get("id")), login, _text(who.get("display_name")))
 
 
-def is_unverified(state: LocalState, *, now: datetime) -> bool:
-    """Whether somebody is signed in at `now` of whom it is not known who it is (H9)."""
+def stored_token(state: LocalState, *, now: datetime) -> str | None:
+    """Return the secret of the sign-in that is in force at `now`, if there is one (H6)."""
     auth = state.extra.get("auth")
     if not isinstance(auth, Mapping) or _is_over(auth.get("expires_at"), now):
-        return False
-    return _text(auth.get("token")) is not None and account(state, now=now) is None
+        return None
+    return _text(auth.get("token"))
+
+
+def is_unverified(state: LocalState, *, now: datetime) -> bool:
+    """Whether somebody is signed in at `now` of whom it is not known who it is (H9)."""
+    return stored_token(state, now=now) is not None and account(state, now=now) is None
 
 
 def _text(value: object) -> str | None:

@@ -72,6 +72,10 @@ class Members(Protocol):
         """Return what the account is in the room; None if it never entered it."""
         ...
 
+    async def entered(self, account: Account) -> frozenset[RoomId]:
+        """Return the rooms that the account has entered."""
+        ...
+
     def is_admin(self, agent_key: str, room_id: RoomId) -> bool:
         """Whether whoever speaks under that key is an admin of the room. Blocks; for any thread."""
         ...
@@ -102,4 +106,12 @@ class Accounts(Agents, Tokens, Members, Protocol):
 
     async def revoke(self, account: Account) -> int:
         """End all of the account's tokens; return how many there were."""
+        ...
+
+    async def prove(self) -> None:
+        """See that something can be written now and kept.
+
+        Raises:
+            RoomsUnavailable, OutcomeUnknown: it cannot.
+        """
         ...

@@ -179,6 +179,13 @@ class MemoryAccounts:
         """Return what the account is in the room; None if it never entered it."""
         return self._roles.get((str(room_id), account.account_id))
 
+    async def entered(self, account: Account) -> frozenset[RoomId]:
+        """Return the rooms that the account has entered."""
+        return frozenset(RoomId(room) for room, who in self._roles if who == account.account_id)
+
+    async def prove(self) -> None:
+        """Do nothing: there is no disk."""
+
     def is_admin(self, agent_key: str, room_id: RoomId) -> bool:
         """Whether whoever speaks under that key is an admin of the room."""
         account_id = self._owner_of(agent_key)

@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
-from letagents.adapters.sql.account_tables import ACCOUNTS, AGENTS, MEMBERS, TOKENS
+from letagents.adapters.sql.account_tables import ACCOUNTS, AGENTS, MEMBERS, PROOFS, TOKENS
 from letagents.adapters.sql.database import Row
 from letagents.adapters.sql.tables import moment
 from letagents.adapters.sql.upserts import put_statement
@@ -88,6 +88,9 @@ ADMINS = select(func.count()).where(
     MEMBERS.c.room_id == bindparam("room_id"), MEMBERS.c.is_admin.is_(True)
 )
 PUT_MEMBER = put_statement(MEMBERS)
+ROOMS_OF = select(MEMBERS.c.room_id).where(MEMBERS.c.account_id == bindparam("account_id"))
+
+PUT_PROOF = put_statement(PROOFS)
 
 
 def account(row: Row) -> Account:

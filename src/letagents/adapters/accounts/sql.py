@@ -308,7 +308,6 @@ class SqlAccounts:
             facts = {
                 "is_admin": role is Role.ADMIN,
                 "entered_at": now if before is None else before[1],
-                "seen_at": now,
             }
             unit.change(rows.PUT_MEMBER, who | facts)
             return role
@@ -320,6 +319,17 @@ class SqlAccounts:
     async def role(self, account: Account, room_id: RoomId) -> Role | None:
         """Return what the account is in the room; None if it never entered it."""
         return await self._read(lambda unit: _role(unit, account.account_id, room_id))
+
+    async def entered(self, account: Account) -> frozenset[RoomId]:
+        """Return the rooms that the account has entered."""
+        who = account.account_id
+        found = await self._read(lambda unit: unit.rows(rows.ROOMS_OF, account_id=who))
+        return frozenset(RoomId(row[0]) for row in found)
+
+    async def prove(self) -> None:
+        """Write something, so that it is on the disk. Raises: as any writing."""
+        facts = {"proof": HELD, "written_at": written(self._clock.now())}
+        await self._write(lambda unit: unit.change(rows.PUT_PROOF, facts))
 
     def is_admin(self, agent_key: str, room_id: RoomId) -> bool:
         """Whether whoever speaks under that key is an admin of the room."""

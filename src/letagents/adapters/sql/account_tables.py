@@ -61,9 +61,18 @@ MEMBERS = Table(
     Column("account_id", TEXT, ForeignKey("accounts.account_id"), primary_key=True),
     Column("is_admin", Boolean, nullable=False),
     Column("entered_at", BigInteger, nullable=False),
-    Column("seen_at", BigInteger, nullable=False),
 )
 """Which accounts have entered a room, and which of them may do what its admins may."""
 partial_index("room_members_admins", MEMBERS.c.room_id, where=MEMBERS.c.is_admin)
 
-OF_ACCOUNTS = (ACCOUNTS, TOKENS, AGENTS, MEMBERS)
+Index("room_members_by_account", MEMBERS.c.account_id)
+
+PROOFS = Table(
+    "server_proofs",
+    METADATA,
+    Column("proof", TEXT, primary_key=True),
+    Column("written_at", BigInteger, nullable=False),
+)
+"""One row, which is written anew to see whether anything can be."""
+
+OF_ACCOUNTS = (ACCOUNTS, TOKENS, AGENTS, MEMBERS, PROOFS)

@@ -122,6 +122,8 @@ def _parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     _memory(commands)
     _guidelines(commands)
     _guard(commands)
+    _serve(commands)
+    _accounts(commands)
     _doctor(commands)
     return parser
 
@@ -303,6 +305,41 @@ def _guard(commands: Commands) -> None:
     check.add_argument("words", metavar="WORD", nargs="*", help="what git passes to its hook")
 
 
+def _serve(commands: Commands) -> None:
+    does = "serve rooms that agents on many machines share, until Ctrl-C"
+    serve = _command(commands, "serve", module="hosting", does=does)
+    _database(serve)
+    serve.add_argument("--host", default="127.0.0.1", help="where to listen (127.0.0.1)")
+    serve.add_argument("--port", type=_tcp_port, help="the port (3001, or PORT); 0 is any")
+    insecure = "let others reach a server in which nobody has an account yet"
+    serve.add_argument("--insecure", action="store_true", help=insecure)
+    _json(serve)
+
+
+def _accounts(commands: Commands) -> None:
+    does = "say who may use the server whose database this is"
+    accounts = _command(commands, "accounts", module="accounts", does=does)
+    verbs = accounts.add_subparsers(metavar="VERB", dest="command", required=True)
+    for name, what in (
+        ("add", "make an account, and print its token, which is shown nowhere again"),
+        ("token", "print one more token of an account"),
+        ("revoke", "end all tokens and sign-ins of an account"),
+        ("list", "list the accounts"),
+    ):
+        verb = verbs.add_parser(name, help=what)
+        if name != "list":
+            verb.add_argument("login", metavar="LOGIN", help="what the account is called")
+        if name == "add":
+            verb.add_argument("--name", help="what people read in its place")
+        _database(verb)
+        _json(verb)
+
+
+def _database(parser: argparse.ArgumentParser) -> None:
+    database = "its file or SQLAlchemy URL (server.db in the home)"
+    parser.add_argument("--database", metavar="PLACE", help=database)
+
+
 def _doctor(commands: Commands) -> None:
     does = "say what is configured, where files are, what is wrong and how to mend it"
     _json(_command(commands, "doctor", module="doctor", does=does))
@@ -314,6 +351,12 @@ MOST = 100_000
 def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text[:9]) > MOST:
         raise argparse.ArgumentTypeError(f"this is no number from 0 to {MOST}: {text!a}")
+    return int(text)
+
+
+def _tcp_port(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or int(text[:6]) > 65_535:
+        raise argparse.ArgumentTypeError(f"this is no port from 0 to 65535: {text!a}")
     return int(text)
 
 

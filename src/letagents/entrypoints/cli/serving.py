@@ -49,9 +49,7 @@ def _service(settings: Settings, mode: Mode) -> "Service[Any]":
             tools=tools, open_session=_nobody, version=number, extend=extras(settings.caller)
         )
     from letagents.entrypoints.mcp.visit import Visit
-    from letagents.wiring import check
 
-    check(settings)
     return Service(
         tools=tools,
         open_session=lambda: _visit(settings, auto_join=settings.auto_join and mode is Mode.OWNER),

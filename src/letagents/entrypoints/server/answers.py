@@ -9,7 +9,7 @@ import structlog
 from starlette.responses import Response
 
 from letagents.domain.accounts import (
-    AdminRequired,
+    LoginTaken,
     NotSignedIn,
     NotYourAgent,
     WorkerSessionRequired,
@@ -24,7 +24,7 @@ log = structlog.get_logger()
 _STATUS: dict[type[LetAgentsError], int] = {
     NotSignedIn: 401,
     NotYourAgent: 403,
-    AdminRequired: 403,
+    LoginTaken: 409,
     WorkerSessionRequired: 403,
 }
 

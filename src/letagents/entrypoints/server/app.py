@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
+import structlog
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -9,21 +10,27 @@ from starlette.routing import Route as At
 
 from letagents.application.hosting import Hosting
 from letagents.entrypoints.server.answers import answer, problem
-from letagents.entrypoints.server.calls import Call, bearer
+from letagents.entrypoints.server.calls import Call, bearer, cookie
 from letagents.entrypoints.server.routes import (
     accounts,
     board,
     governance,
+    health,
     memory,
     messages,
     paths,
     rooms,
     sessions,
+    sign_in,
 )
+
+log = structlog.get_logger()
 
 Handler = Callable[[Call], Awaitable[Response]]
 
 ROUTES: Sequence[tuple[str, str, Handler]] = (
+    *health.ROUTES,
+    *sign_in.ROUTES,
     *accounts.ROUTES,
     *messages.ROUTES,
     *sessions.ROUTES,
@@ -39,22 +46,33 @@ def application(hosting: Hosting) -> Starlette:
     """Return the application that serves `hosting`. It opens and closes nothing."""
     return Starlette(
         routes=[
-            At(path, _endpoint(hosting, handler), methods=[method])
+            At(path, _endpoint(hosting, f"{method} {path}", handler), methods=[method])
             for method, path, handler in ROUTES
         ],
         exception_handlers={404: _no_such_route, 405: _no_such_route},
     )
 
 
-def _endpoint(hosting: Hosting, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(
+    hosting: Hosting, route: str, handler: Handler
+) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        try:
-            principal = await hosting.principal(bearer(request))
-            return await handler(Call(request, hosting, principal))
-        except Exception as error:  # noqa: BLE001  # each is answered, the unexpected ones logged
-            return problem(error)
+        response = await _answered(hosting, request, handler)
+        if hosting.stopping.is_set():
+            response.headers["Connection"] = "close"
+        # The route and not the path: an invite code in it lets everybody in.
+        log.info("request.answered", route=route, status=response.status_code)
+        return response
 
     return endpoint
+
+
+async def _answered(hosting: Hosting, request: Request, handler: Handler) -> Response:
+    try:
+        principal = await hosting.principal(bearer(request), cookie(request))
+        return await handler(Call(request, hosting, principal))
+    except Exception as error:  # noqa: BLE001  # each is answered, the unexpected ones logged
+        return problem(error)
 
 
 async def _no_such_route(request: Request, _error: Exception) -> Response:

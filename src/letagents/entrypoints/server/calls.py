@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
+import anyio
 import attrs
 import orjson
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from letagents.application.hosting import Boards, Hosting
 from letagents.application.memory import Stores
@@ -25,6 +26,9 @@ from letagents.wire.http.reading import Fields
 
 BODY_LIMIT = 1024 * 1024
 """Bytes of a request's body."""
+BODY_WITHIN = 30.0
+"""Seconds in which it has to come."""
+SESSION_COOKIE = "letagents_session"
 PAGE, LONGEST_PAGE = 200, 500
 
 
@@ -66,6 +70,11 @@ class Call:
                 remedy="Say it in the room: send_message.",
             )
         return self.hosting.memory
+
+    @property
+    def address(self) -> str:
+        """Where the call comes from, as far as it can be told."""
+        return self.request.client.host if self.request.client else ""
 
     def named(self, part: str) -> str:
         """Return a part of the path."""
@@ -109,11 +118,17 @@ class Call:
 
     async def _read(self) -> bytes:
         pieces, size = [], 0
-        async for piece in self.request.stream():
-            size += len(piece)
-            if size > BODY_LIMIT:
-                raise Refused(413, "request body is too large", code="BODY_TOO_LARGE")
-            pieces.append(piece)
+        try:
+            with anyio.fail_after(BODY_WITHIN):
+                async for piece in self.request.stream():
+                    size += len(piece)
+                    if size > BODY_LIMIT:
+                        raise Refused(413, "request body is too large", code="BODY_TOO_LARGE")
+                    pieces.append(piece)
+        except TimeoutError:
+            raise Refused(408, "request body was not sent in time") from None
+        except ClientDisconnect:
+            raise Refused(400, "request body was not sent to its end") from None
         return b"".join(pieces)
 
     async def text(self, name: str, *, required: bool = False) -> str | None:
@@ -195,3 +210,17 @@ def bearer(request: Request) -> str | None:
     """Return the token that a request shows, or None for another kind of showing."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     return unquote(token.strip()) if scheme.lower() == "bearer" and token.strip() else None
+
+
+def cookie(request: Request) -> str | None:
+    """Return the session that a browser shows; none where a page of somebody else made it call.
+
+    Nor does it count beside an `Authorization` that is none. (Source: hosted-api 2.1.)
+    """
+    shown = request.headers.get("authorization")
+    if shown is not None and bearer(request) is None:
+        return None
+    origin = request.headers.get("origin")
+    if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
+        return None
+    return request.cookies.get(SESSION_COOKIE)

@@ -33,6 +33,7 @@ from letagents.domain.moves import ReviewWorkerRequired
 from letagents.domain.path_claims import UnknownClaim
 from letagents.domain.reasoning import ForeignReasoning, UnknownReasoning
 from letagents.domain.records import UnknownRecord
+from letagents.domain.serving import JoinedTooOften
 from letagents.domain.targets import UnknownTarget
 from letagents.domain.tasks import AdminRequired, InvalidTransition, UnknownTask, WorkerRequired
 from letagents.domain.wake_rules import ForeignWakeRule, UnknownWakeRule
@@ -119,6 +120,7 @@ _FORMS: Forms = {
         403,
         text="Only the active Board Manager can decide board intents with worker credentials.",
     ),
+    JoinedTooOften: Form(429, "RATE_LIMITED", "Too many join attempts. Please slow down."),
 }
 
 _ERRORS_IN = (
@@ -135,6 +137,7 @@ _ERRORS_IN = (
     "path_claims",
     "reasoning",
     "records",
+    "serving",
     "targets",
     "tasks",
     "verdicts",

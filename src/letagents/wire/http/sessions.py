@@ -117,7 +117,9 @@ def connection(document: object, arrival: Arrival, room_id: RoomId, agent_key: s
     token = fields.parsed("session_token", Token)
     if arrival.worker_id is not None and token != arrival.token:
         raise Unreadable("session_token is not the one that was asked for")
-    asked = (room_id, agent_key, arrival.instance_id, None)
+    # As whom a person speaks, the server says.
+    key = made.agent_key if arrival.kind is SessionKind.PERSON else agent_key
+    asked = (room_id, key, arrival.instance_id, None)
     if (made.room_id, made.agent_key, made.instance_id, made.ended_at) != asked:
         raise Unreadable("it is about another session")
     generation = fields.document.get("generation")

@@ -4,8 +4,9 @@
 unavailable; where it may have happened, the outcome is unknown.
 """
 
+import re
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import attrs
 import httpx
@@ -15,11 +16,15 @@ from letagents.domain.accounts import NotSignedIn, NotYourAgent, WorkerSessionRe
 from letagents.domain.errors import (
     LetAgentsError,
     Malformed,
+    NotConnected,
     OutcomeUnknown,
     RoomsUnavailable,
+    SessionEnded,
     UnknownRoom,
 )
+from letagents.domain.ids import SessionId, Token
 from letagents.wire.http import problems
+from letagents.wire.http.credentials import SESSION_ID, SESSION_TOKEN
 from letagents.wire.http.reading import Unreadable
 
 T = TypeVar("T")
@@ -27,16 +32,70 @@ T = TypeVar("T")
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
 
+Worker = tuple[SessionId | None, Token | None, bool]
+"""The session that a call shows, its secret, and whether the call shows any worker's secret."""
+
+
 class Absent(UnknownRoom):
     """What the path names is not there, and it is not said to be the room that is missing."""
 
 
+class Busy(RoomsUnavailable):
+    """The server says that it is busy: nothing happened, and it may be asked again soon."""
+
+
+class Shows(Protocol):
+    """What is shown to a server, and what becomes of it when the server refuses."""
+
+    async def token(self) -> str | None:
+        """Return the account's token."""
+        ...
+
+    async def refused(self, token: str) -> None:
+        """Hear that the server knows the token no more."""
+        ...
+
+    async def session_ended(self, session_id: SessionId, token: Token) -> None:
+        """Hear that the server ended a session."""
+        ...
+
+
+@attrs.frozen
+class Always:
+    """Shows what a function returns, whatever becomes of it."""
+
+    _token: Callable[[], str | None]
+
+    async def token(self) -> str | None:
+        """Return the account's token."""
+        return self._token()
+
+    async def refused(self, token: str) -> None:
+        """Do nothing: whoever gave the token hears of it by the error."""
+
+    async def session_ended(self, session_id: SessionId, token: Token) -> None:
+        """Do nothing: nothing is remembered here."""
+
+
+def client_of(url: str) -> httpx.AsyncClient:
+    """Return what calls the server at `url`; whoever opens it has to close it."""
+    # As many at once as there is room for: each chat that waits holds one.
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
+    return httpx.AsyncClient(
+        base_url=url, limits=limits, timeout=httpx.Timeout(30, connect=10), trust_env=False
+    )
+
+
+def _shows(given: Shows | Callable[[], str | None]) -> Shows:
+    return Always(given) if callable(given) else given
+
+
 @attrs.define(eq=False)
 class Calls:
-    """One server, as one account sees it. `token` is asked for anew for each call."""
+    """One server, as one account sees it. What is shown is asked for anew for each call."""
 
     _client: httpx.AsyncClient
-    _token: Callable[[], str | None]
+    _shows: Shows = attrs.field(converter=_shows)
 
     async def get(
         self,
@@ -55,13 +114,36 @@ class Calls:
         """
         given = {name: value for name, value in (query or {}).items() if value is not None}
         timeout = self._client.timeout if patience is None else httpx.Timeout(10, read=patience)
+        token = await self._shows.token()
         try:
             answer = await self._client.get(
-                path, params=given, headers=self._headers(headers), timeout=timeout
+                path, params=given, headers=_headers(token, headers), timeout=timeout
             )
-            return _read(answer, read)
+            if answer.is_success:
+                return read(_document(answer))
         except (httpx.HTTPError, Unreadable) as error:
             raise _unavailable(error) from error
+        raise await self._refusal(answer, token, _worker_in_headers(headers or {}))
+
+    async def ask(self, path: str) -> tuple[int, Any]:
+        """Return the status and the document of an answer, whatever it says.
+
+        Raises:
+            RoomsUnavailable: there is none.
+        """
+        try:
+            answer = await self._client.get(path, headers=_headers(None))
+        except httpx.HTTPError as error:
+            raise _unavailable(error) from error
+        return answer.status_code, _document_or_none(answer)
+
+    async def status(self, path: str, within: float) -> tuple[int | None, str | None]:
+        """Return the status of an answer, or else why there is none."""
+        try:
+            answer = await self._client.get(path, headers=_headers(None), timeout=within)
+        except httpx.HTTPError as error:
+            return None, _in_short(error)
+        return answer.status_code, None
 
     async def send(
         self,
@@ -79,38 +161,93 @@ class Calls:
             OutcomeUnknown: it was sent, and no answer that can be read came.
             LetAgentsError: what the server says.
         """
+        token = await self._shows.token()
         try:
             answer = await self._client.request(
-                method, path, content=orjson.dumps(document), headers=self._headers(headers)
+                method, path, content=orjson.dumps(document), headers=_headers(token, headers)
             )
         except _NOT_SENT as error:
             raise _unavailable(error) from error
         except httpx.HTTPError as error:
             raise _unknown(error) from error
+        if not answer.is_success:
+            raise await self._refusal(answer, token, _worker_in_body(document))
         try:
-            return _read(answer, read)
+            return read(_document(answer))
         except Unreadable as error:
             raise _unknown(error) from error
 
-    def _headers(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
-        token = self._token()
-        shown = {"Authorization": f"Bearer {token}"} if token else {}
-        return {"Content-Type": "application/json", **shown, **(more or {})}
+    async def _refusal(
+        self, answer: httpx.Response, token: str | None, worker: Worker
+    ) -> LetAgentsError:
+        """Return what the server says. A worker's 401 never signs the account out."""
+        document = _document_or_none(answer)
+        told = problems.error(document)
+        if answer.status_code == 503:
+            return _busy(told or _of_status(503, document))
+        if answer.status_code != 401:
+            return told or _of_status(answer.status_code, document)
+        session_id, secret, is_shown = worker
+        said = str(document.get("error")) if isinstance(document, dict) else ""
+        if session_id is not None and secret is not None and problems.ENDED in said:
+            await self._shows.session_ended(session_id, secret)
+            room = _room_in(answer.request.url.path)
+            return told or SessionEnded(None, room, "the room ended its session", session_id)
+        if is_shown:
+            room = _room_in(answer.request.url.path)
+            return told or NotConnected(None, room, "the room admits it no more", session_id)
+        if token is not None:
+            await self._shows.refused(token)
+        return told or _of_status(answer.status_code, document)
 
 
-def _read(answer: httpx.Response, read: Callable[[Any], T]) -> T:
-    document = _document(answer)
-    if answer.is_success:
-        return read(document)
-    raise problems.error(document) or _of_status(answer.status_code, document)
+_OF_WORKERS = ("agent_session_token", "replace_agent_session_token", "connection_token")
+_IN_A_ROOM = re.compile(
+    r"/rooms/(.+?)/(?:messages|agent-sessions|tasks|presence|board-[a-z]+|reasoning-sessions"
+    r"|artifacts|locks|path-claims|memory|wake-rules)(?:/|$)"
+)
+
+
+def _worker_in_headers(headers: Mapping[str, str]) -> Worker:
+    return _worker(headers.get(SESSION_ID), headers.get(SESSION_TOKEN))
+
+
+def _worker_in_body(document: Mapping[str, object]) -> Worker:
+    session_id, secret, _ = _worker(
+        document.get("agent_session_id"), document.get("agent_session_token")
+    )
+    return session_id, secret, any(document.get(name) is not None for name in _OF_WORKERS)
+
+
+def _worker(session_id: object, secret: object) -> Worker:
+    return (
+        SessionId(str(session_id)) if SessionId.fits(session_id) else None,
+        Token(str(secret)) if Token.fits(secret) else None,
+        secret is not None,
+    )
+
+
+def _room_in(path: str) -> str:
+    found = _IN_A_ROOM.search(path)
+    return found[1] if found is not None else "that room"
+
+
+def _headers(token: str | None, more: Mapping[str, str] | None = None) -> dict[str, str]:
+    shown = {"Authorization": f"Bearer {token}"} if token else {}
+    return {"Content-Type": "application/json", **shown, **(more or {})}
 
 
 def _document(answer: httpx.Response) -> Any:
     try:
         return orjson.loads(answer.content) if answer.content else None
     except orjson.JSONDecodeError:
-        if answer.is_success:
-            raise Unreadable("it is not JSON") from None
+        raise Unreadable("it is not JSON") from None
+
+
+def _document_or_none(answer: httpx.Response) -> Any:
+    try:
+        return _document(answer)
+    except Unreadable:
         return None
 
 
@@ -134,6 +271,12 @@ def _of_status(status: int, document: object) -> LetAgentsError:
     if status == 429 or status >= 500:
         return RoomsUnavailable(told, remedy="Call again after a while.")
     return LetAgentsError(told, remedy="Read the room, then decide.")
+
+
+def _busy(told: LetAgentsError) -> LetAgentsError:
+    if type(told) is not RoomsUnavailable:
+        return told
+    return Busy(told.happened, remedy=told.remedy)
 
 
 def _unavailable(error: Exception) -> RoomsUnavailable:

@@ -1,10 +1,12 @@
 """Rooms on a server, through its HTTP interface. (Source: hosted-api 3.2 to 3.5.)"""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
+import anyio
 import attrs
 
-from letagents.adapters.rooms.hosted.calls import Absent, Calls
+from letagents.adapters.rooms.hosted.calls import Absent, Busy, Calls
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import (
@@ -34,6 +36,8 @@ class HostedRooms:
     """Rooms on one server, used by one account."""
 
     calls: Calls
+    _pauses: Sequence[float] = (1.0, 2.0)
+    """Seconds after each of which a busy server is asked once more to let somebody in."""
 
     async def create(self) -> Room:
         """Make a room that is entered by a new invite code."""
@@ -53,6 +57,14 @@ class HostedRooms:
     async def connect(self, room_id: RoomId, arrival: Arrival) -> Connection:
         """Open a session or take it over, as the agent that the server knows by its name."""
         key = await self._agent_key(arrival)
+        for pause in self._pauses:
+            try:
+                return await self._let_in(room_id, arrival, key)
+            except Busy:
+                await anyio.sleep(pause)
+        return await self._let_in(room_id, arrival, key)
+
+    async def _let_in(self, room_id: RoomId, arrival: Arrival, key: str) -> Connection:
         return await self.calls.send(
             "POST",
             f"{wire_rooms.path(room_id)}/agent-sessions",

@@ -94,8 +94,13 @@ async def _waited(call: Call, window: After, viewer: Fence | None) -> Page:
             failed.append(error)
         waiting.cancel_scope.cancel()
 
+    async def end_with_server() -> None:
+        await call.hosting.stopping.wait()
+        waiting.cancel_scope.cancel()
+
     async with anyio.create_task_group() as waiting:
         waiting.start_soon(wait)
+        waiting.start_soon(end_with_server)
         await _hung_up(call)
         waiting.cancel_scope.cancel()
     if failed:

@@ -9,23 +9,22 @@ from letagents.wire.http import rooms as wire
 
 async def create(call: Call) -> Response:
     """Make a room that is entered by a new invite code."""
-    _ = call.account
-    made = await call.hosting.rooms.create()
+    made = await call.hosting.create(call.account)
     return answer({"id": str(made.room_id), **wire.plain(made)}, 201)
 
 
 async def join(call: Call) -> Response:
     """Enter a room, which is made if it may be."""
-    _ = call.account
     create = (call.asked("create") or "").lower() not in ("false", "0")
-    entered = await call.hosting.rooms.join(call.room_id, create=create)
-    return answer({**wire.plain(entered), "role": "participant", "authenticated": True})
+    entered, role = await call.hosting.enter(
+        call.account, call.room_id, address=call.address, create=create
+    )
+    return answer({**wire.plain(entered), "role": role.value, "authenticated": True})
 
 
 async def known(call: Call) -> Response:
-    """List the rooms, the latest active first."""
-    _ = call.account
-    found = await call.hosting.rooms.known()
+    """List the rooms that the account has entered, the latest active first."""
+    found = await call.hosting.known(call.account)
     return answer({"rooms": [wire.plain(one) for one in found]})
 
 

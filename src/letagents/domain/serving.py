@@ -1,0 +1,94 @@
+"""Where a server may be reached, and which of this machine's sign-ins is for which server.
+
+Q16  A server that is reached from beyond this machine needs accounts, or somebody who insists.
+Q17  A sign-in of this machine is for one server, however its loopback address is spelled, and is
+     shown to no other.
+"""
+
+import re
+from datetime import timedelta
+
+import attrs
+
+from letagents.domain.errors import LetAgentsError, Retry
+
+PORT = 3001
+JOINS = 10
+JOINS_WITHIN = timedelta(seconds=60)
+"""So many rooms may be entered for the first time within that span. (Source: hosted-api 1.6.)"""
+
+_URL = re.compile(
+    r"(?P<scheme>https?)://(?P<host>\[[^\]/]+\]|[^/:@\[\]]+)(?::(?P<port>\d{1,5}))?/*"
+)
+_LOOPBACK = re.compile(r"localhost|127(?:\.\d{1,3}){3}|::1|\[::1\]")
+_USUAL = {"http": 80, "https": 443}
+
+
+class ServedElsewhere(LetAgentsError):
+    """Another process serves the same database file. Nothing was opened."""
+
+    code = "served_elsewhere"
+
+
+class NotServed(LetAgentsError):
+    """A server cannot be reached at the address that it was to have."""
+
+    code = "not_served"
+
+
+class Exposed(LetAgentsError):
+    """A server would be reached by others, and nobody has an account yet. Nothing was opened."""
+
+    code = "exposed"
+
+
+class JoinedTooOften(LetAgentsError):
+    """More rooms were entered in a short time than anybody has reason to. Nothing happened."""
+
+    code = "joined_too_often"
+    retry = Retry.LATER
+
+
+@attrs.frozen
+class OwnSignIn:
+    """How programs of this machine sign in at a server that it runs itself."""
+
+    url: str
+    database: str
+    login: str
+    token: str = attrs.field(repr=False)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether `host`, a name or an address, is reached from this machine alone."""
+    return _LOOPBACK.fullmatch(host.lower()) is not None
+
+
+def check_reach(host: str, *, has_accounts: bool, insists: bool) -> None:
+    """See that a server may be reached at `host`.
+
+    Raises:
+        Exposed: it may not (Q16).
+    """
+    if is_loopback(host) or has_accounts or insists:
+        return
+    raise Exposed(
+        f"Others could reach the server at {host}, and it has no accounts yet.",
+        remedy="Make one with `letagents accounts add LOGIN`, or pass --insecure if whoever "
+        "reaches that address may know of it.",
+    )
+
+
+def place_of(url: str) -> str | None:
+    """Return what two addresses of one server have in common (Q17); None for what is none."""
+    found = _URL.fullmatch(url.strip())
+    if found is None:
+        return None
+    scheme, host = found["scheme"], found["host"].lower()
+    port = int(found["port"] or _USUAL[scheme])
+    return f"{scheme}://{'localhost' if is_loopback(host) else host}:{port}"
+
+
+def is_for(sign_in: OwnSignIn, url: str) -> bool:
+    """Whether `sign_in` is to be shown to the server at `url` (Q17)."""
+    return place_of(url) is not None and place_of(url) == place_of(sign_in.url)

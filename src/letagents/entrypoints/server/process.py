@@ -1,0 +1,97 @@
+"""A room server as a process: it listens, serves, and ends in order when it is told to.
+
+Told to end, it takes no more calls; who waits gets an empty answer at once, and whatever else was
+begun has GRACE to be answered. Everything that was acknowledged is on the disk by then.
+"""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import uvicorn
+
+from letagents.application.hosting import Hosting
+from letagents.domain.serving import NotServed
+from letagents.entrypoints.server.app import application
+
+GRACE = 4
+"""Seconds."""
+IDLE = 30
+"""Seconds that a connection is kept on which nothing is asked."""
+MOST_AT_ONCE = 10_000
+LARGEST_HEAD = 32 * 1024
+"""Bytes of a request's line and headers."""
+WAITING = 2048
+"""Connections that may wait to be taken."""
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket on which others can call; port 0 is any that is free.
+
+    Raises:
+        NotServed: it cannot be had.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host.strip("[]"), port), family=family, backlog=WAITING)
+    except (OSError, OverflowError) as error:
+        raise NotServed(
+            f"Nobody could call at {host} port {port}: {getattr(error, 'strerror', error)}.",
+            remedy="Pass another --port (0 is any that is free) or --host.",
+        ) from error
+
+
+def address_of(listening: socket.socket, host: str) -> str:
+    """Return the web address at which programs of this machine call."""
+    port = listening.getsockname()[1]
+    named = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host).strip("[]")  # noqa: S104  # nothing is bound here
+    return f"http://[{named}]:{port}" if ":" in named else f"http://{named}:{port}"
+
+
+async def serve(hosting: Hosting, listening: socket.socket) -> None:
+    """Serve `hosting` until a signal comes, and end in order."""
+    loop = asyncio.get_running_loop()
+    config = uvicorn.Config(
+        application(hosting),
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=MOST_AT_ONCE,
+        timeout_keep_alive=IDLE,
+        timeout_graceful_shutdown=GRACE,
+        h11_max_incomplete_event_size=LARGEST_HEAD,
+        ws="none",
+    )
+
+    def told() -> None:
+        # A signal may come in the middle of anything: only the loop itself may set an event of it.
+        loop.call_soon_threadsafe(hosting.stopping.set)
+
+    await _Server(config, told).serve(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """Tells of a signal before it acts on it, and does not raise it once more at its end."""
+
+    def __init__(self, config: uvicorn.Config, told: Callable[[], object]) -> None:
+        super().__init__(config)
+        self._told = told
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {one: signal.signal(one, self.handle_exit) for one in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._told()
+        super().handle_exit(sig, frame)

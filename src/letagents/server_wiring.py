@@ -1,0 +1,159 @@
+"""Which adapter plays which port of a server: what is opened here is closed here."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+
+from letagents.application.hosting import Boards, Hosting
+from letagents.application.serving import Doorkeeper, Owner
+from letagents.domain.ids import RoomId, SessionId
+from letagents.domain.sessions import Session
+from letagents.server_settings import Serving
+from letagents.settings import Settings
+from letagents.wiring import clock_and_nudges, memory_of
+
+if TYPE_CHECKING:
+    from letagents.adapters.accounts.sql import SqlAccounts
+    from letagents.adapters.rooms.bells import Nudges
+    from letagents.adapters.rooms.local import LocalRooms
+    from letagents.adapters.sql.sole_server import SoleServer
+    from letagents.ports.clock import Clock
+    from letagents.ports.ids import Ids
+
+
+@attrs.frozen
+class Served:
+    """What a server serves from, and what it needs to begin."""
+
+    hosting: Hosting
+    owner: Owner
+    database: str
+    """Where the rooms are, in a form without a password."""
+    _sole: "SoleServer | None" = None
+
+    def tell(self, address: str) -> None:
+        """Say where the database is served, for those that would serve it too."""
+        if self._sole is not None:
+            self._sole.tell(address)
+
+
+@asynccontextmanager
+async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Served]:
+    """Open what a server serves from; nobody else serves the same file meanwhile.
+
+    Raises:
+        ServedElsewhere: somebody does.
+        RoomsUnavailable: the database cannot be used.
+    """
+    from letagents.adapters.git import GitSurroundings
+    from letagents.adapters.own_sign_ins import OwnSignInsFile
+    from letagents.adapters.system import SystemClock, SystemIds
+
+    ids, steady = SystemIds(), SystemClock()
+    async with AsyncExitStack() as opened:
+        sole = _sole(serving.database)
+        if sole is not None:
+            opened.callback(sole.close)
+            sole.take()
+        kept = attrs.evolve(settings, rooms_db=serving.database)
+        clock, nudges = clock_and_nudges(kept, steady, ids, opened)
+        accounts = _accounts(serving.database, steady, ids)
+        opened.push_async_callback(accounts.aclose)
+        await accounts.prove()
+        rooms = _rooms(kept, accounts, clock, nudges, ids)
+        opened.push_async_callback(rooms.aclose)
+
+        async def session_of(room_id: RoomId, session_id: SessionId) -> Session | None:
+            return await rooms.look(room_id, lambda book: book.session(session_id))
+
+        hosting = Hosting(
+            rooms,
+            session_of,
+            accounts,
+            steady,
+            ids,
+            settings.poll_cap,
+            boards=_boards(rooms, settings.lease_term),
+            memory=memory_of(rooms),
+        )
+        owner = Owner(
+            Doorkeeper(accounts, ids),
+            OwnSignInsFile(settings.home / "server-owner.json"),
+            GitSurroundings(),
+        )
+        yield Served(hosting, owner, place_of(serving.database), sole)
+
+
+@asynccontextmanager
+async def open_accounts(serving: Serving) -> AsyncIterator[Doorkeeper]:
+    """Open the accounts of a server, which may be running meanwhile."""
+    from letagents.adapters.system import SystemClock, SystemIds
+
+    ids = SystemIds()
+    accounts = _accounts(serving.database, SystemClock(), ids)
+    try:
+        yield Doorkeeper(accounts, ids)
+    finally:
+        await accounts.aclose()
+
+
+def place_of(database: str) -> str:
+    """Return where a database is, in a form without a password."""
+    from sqlalchemy.engine import make_url
+
+    if "://" not in database:
+        return str(Path(database).absolute())
+    return make_url(database).render_as_string(hide_password=True)
+
+
+def _boards(rooms: "LocalRooms", term: timedelta) -> Boards:
+    from letagents.adapters.rooms.kept.board import KeptBoard
+    from letagents.adapters.rooms.kept.governance import KeptGovernance
+    from letagents.adapters.rooms.kept.paths import KeptPaths
+
+    return Boards(KeptBoard(rooms, term), KeptGovernance(rooms), KeptPaths(rooms, term))
+
+
+def _sole(database: str) -> "SoleServer | None":
+    """Return the right to serve a file; None where a database server keeps processes apart."""
+    from sqlalchemy.engine import make_url
+
+    from letagents.adapters.sql.sole_server import SoleServer
+
+    if "://" not in database:
+        return SoleServer(Path(database))
+    url = make_url(database)
+    is_file = url.get_backend_name() == "sqlite" and url.database
+    return SoleServer(Path(str(url.database))) if is_file else None
+
+
+def _accounts(database: str, clock: "Clock", ids: "Ids") -> "SqlAccounts":
+    from letagents.adapters.accounts.sql import SqlAccounts
+    from letagents.adapters.rooms.local_store import LocalStore
+
+    # A database of its own: its connections are not those that a transaction of a room holds.
+    return SqlAccounts(LocalStore.at(database), clock, ids)
+
+
+def _rooms(
+    settings: Settings, accounts: "SqlAccounts", clock: "Clock", nudges: "Nudges", ids: "Ids"
+) -> "LocalRooms":
+    from letagents.adapters.rooms.local import LocalRooms
+
+    def is_admin(caller: Session | None) -> bool:
+        return caller is None or accounts.is_admin(caller.agent_key, caller.room_id)
+
+    # Whether a client's process is there, this machine cannot know: only its calls are signs.
+    return LocalRooms(
+        settings.rooms_db,
+        ids,
+        clock,
+        nudges,
+        admins=is_admin,
+        term=settings.lease_term,
+        grace=settings.notice_after,
+    )

@@ -1,0 +1,107 @@
+"""Agents in rooms on a server: `letagents mcp` in two homes, through one `letagents serve`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.e2e.chats import Served
+from tests.e2e.served import Server, served
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with served(tmp_path / "server") as running:
+        yield running
+
+
+def chat(home: Path, server: Server, token: str | None = None) -> Served:
+    """Return a chat whose rooms are on the server."""
+    shown = {"LETAGENTS_TOKEN": token} if token is not None else {}
+    return Served(home, settings={**server.settings, **shown})
+
+
+def test_two_agents_of_two_accounts_talk_through_a_server(tmp_path: Path, server: Server) -> None:
+    bobs = server.account("bob")
+    with chat(server.home, server) as one, chat(tmp_path / "bob", server, bobs) as two:
+        joined = one.call("join_room", name="harbour")
+        juniper = one.call(
+            "register_agent_session",
+            registration_key="key of one",
+            room_id="harbour",
+            display_name="Juniper",
+        )
+        willow = two.call(
+            "register_agent_session",
+            registration_key="key of two",
+            room_id="harbour",
+            display_name="Willow",
+        )
+        waiting = two.begin(
+            "wait_for_messages", worker_id=willow["worker_id"], room_id="harbour", timeout=30
+        )
+        sent = one.call(
+            "send_message", worker_id=juniper["worker_id"], room_id="harbour", text="@Willow ahoy"
+        )
+        heard = two.answer(waiting)["result"]["structuredContent"]
+        answered = two.call(
+            "send_message", worker_id=willow["worker_id"], room_id="harbour", text="ahoy yourself"
+        )
+        read = one.call("read_messages", worker_id=juniper["worker_id"], room_id="harbour")
+        gone = two.call(
+            "disconnect_agent_session", worker_id=willow["worker_id"], room_id="harbour"
+        )
+        refused = two.refused(
+            "send_message", worker_id=willow["worker_id"], room_id="harbour", text="still here?"
+        )
+
+    assert joined["is_local"] is False
+    assert juniper["agent_session"]["agent_key"].partition("/")[0] != "bob"
+    assert willow["agent_session"]["agent_key"].startswith("bob/worker-")
+    assert [one["text"] for one in heard["messages"]] == ["@Willow ahoy"]
+    assert sent["id"] == "msg_1"
+    assert [one["text"] for one in read["messages"]] == ["@Willow ahoy", "ahoy yourself"]
+    assert answered["id"] == "msg_2"
+    assert gone["success"] is True
+    assert "register_agent_session" in refused
+
+
+def test_a_worker_is_the_same_after_its_process_and_the_server_were_started_anew(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "home"
+    with served(home) as server:
+        port = server.url.rpartition(":")[2]
+        with chat(home, server) as before:
+            first = before.call("join_room", name="harbour")
+            first = before.call(
+                "register_agent_session", registration_key="the key", room_id="harbour"
+            )
+        server.stop()
+    with served(home, "--port", port) as server, chat(home, server) as after:
+        again = after.call("register_agent_session", registration_key="the key", room_id="harbour")
+
+    assert again["worker_id"] == first["worker_id"]
+    for name in ("session_id", "display_name", "agent_key"):
+        assert again["agent_session"][name] == first["agent_session"][name]
+
+
+def test_a_server_that_is_away_is_told_and_nothing_is_said_to_be_done(
+    tmp_path: Path, server: Server
+) -> None:
+    with chat(server.home, server) as one:
+        one.call("join_room", name="harbour")
+        juniper = one.call("register_agent_session", registration_key="a key", room_id="harbour")
+        server.stop()
+        refused = one.refused(
+            "send_message", worker_id=juniper["worker_id"], room_id="harbour", text="anybody?"
+        )
+
+    assert "rooms_unavailable" in refused
+    assert "Nothing happened" in refused
+
+
+def test_who_is_not_signed_in_is_told_how_to(tmp_path: Path, server: Server) -> None:
+    with chat(tmp_path / "nobody", server) as one:
+        refused = one.refused("join_room", name="harbour")
+
+    assert "start_device_auth" in refused
