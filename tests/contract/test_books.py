@@ -103,6 +103,20 @@ async def test_what_is_put_down_is_found_by_its_facts(rooms: Keeping) -> None:
     assert await rooms.look(ROOM, lambda book: book.count(NOTES, Where(is_open=True, limit=1))) == 3
 
 
+async def test_of_what_has_one_number_the_keys_decide(rooms: Keeping) -> None:
+    tied = attrs.evolve(NOTES, name="tied", number=lambda _one: 7)
+
+    def put(book: Book) -> None:
+        for number in (10, 2, 9):
+            book.put(tied, Note(number, Colour.RED))
+
+    await rooms.change(ROOM, put)
+
+    found = await rooms.look(ROOM, lambda book: book.find(tied))
+    newest = await rooms.look(ROOM, lambda book: book.find(tied, Where(newest_first=True, limit=2)))
+    assert (numbers(found), numbers(newest)) == ([2, 9, 10], [10, 9])
+
+
 async def test_what_is_put_again_takes_the_place_of_what_was(rooms: Keeping) -> None:
     await rooms.change(ROOM, lambda book: book.put(NOTES, Note(1, Colour.RED)))
     await rooms.change(ROOM, lambda book: book.put(NOTES, Note(1, Colour.BLUE)))

@@ -56,6 +56,8 @@ class Where:
     """Which things of a kind are asked for: all facts that are given have to fit.
 
     They come in the order of their numbers, or the newest first; `after` and `before` are numbers.
+    Of equal numbers the one with the shorter key comes first, else the keys decide: so `_9` comes
+    before `_10`, and what is due in one moment is done in the order of its asking.
     """
 
     state: str | None = None

@@ -146,9 +146,10 @@ def _finding(shape: _Shape, mark: str = "") -> Select[Any]:
     `mark` ends the names of its parameters.
     """
     kind, given, newest_first, limit = shape
-    number = THINGS.c.number.desc() if newest_first else THINGS.c.number
+    place = (THINGS.c.number, func.length(THINGS.c.key), THINGS.c.key)
+    order = (fact.desc() if newest_first else fact for fact in place)
     found = _fitting(select(THINGS.c.value), kind, given, mark)
-    return _first(found.order_by(number), limit)
+    return _first(found.order_by(*order), limit)
 
 
 @functools.cache

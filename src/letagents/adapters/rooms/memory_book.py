@@ -113,7 +113,12 @@ class MemoryBook:
 
     def _fitting(self, kind: Kind[V], where: Where) -> list[V]:
         fitting = [one for one in self._all(kind).values() if _fits(kind, one, where)]
-        return sorted(fitting, key=kind.number, reverse=where.newest_first)
+        return sorted(fitting, key=lambda one: _place(kind, one), reverse=where.newest_first)
+
+
+def _place(kind: Kind[V], value: V) -> tuple[int, int, str]:
+    key = kind.key(value)
+    return kind.number(value), len(key), key
 
 
 def _fits(kind: Kind[V], value: V, where: Where) -> bool:
