@@ -31,7 +31,7 @@ MOST_LINKED = 32
 MOST_TASKS = 100
 
 _PLACE = re.compile(r"artifact_([1-9][0-9]{0,9})")
-_FIELDS = ("provider", "kind", "id", "number", "title", "url", "ref", "state")
+FIELDS = ("provider", "kind", "id", "number", "title", "url", "ref", "state")
 
 
 @attrs.frozen(kw_only=True)
@@ -74,10 +74,10 @@ def artifact(fields: Mapping[str, object]) -> Artifact:
         Malformed: a field is not what it should be, or nothing identifies it.
     """
     for name in fields:
-        if name not in _FIELDS:
+        if name not in FIELDS:
             raise Malformed(
                 f"artifact: {quoted(name)} is not a field of an artifact.",
-                remedy=f"It has: {', '.join(_FIELDS)}.",
+                remedy=f"It has: {', '.join(FIELDS)}.",
             )
     made = Artifact(
         provider=_provider(fields.get("provider")),

@@ -37,6 +37,12 @@ class ForeignReasoning(LetAgentsError):
     code = "foreign_reasoning_session"
 
 
+class ClosedReasoning(LetAgentsError):
+    """The trace is closed. Nothing was stored."""
+
+    code = "closed_reasoning_session"
+
+
 @attrs.frozen(kw_only=True)
 class Trace:
     """What is shown of an agent's reasoning at one moment."""
@@ -142,7 +148,18 @@ def opened(said: Trace, *, reasoning_id: str, number: int, by: Session, now: dat
 
 
 def gone_on(before: Reasoning, said: Trace, *, by: Session, now: datetime) -> Reasoning:
-    """Return `before` with a newer state."""
+    """Return `before` with a newer state.
+
+    Raises:
+        ForeignReasoning: it is another agent's.
+        ClosedReasoning: it is closed.
+    """
+    if by.agent_key != before.agent_key:
+        raise _foreign(before, "Go on with your own alone: leave its id out.")
+    if before.closed_at is not None:
+        raise ClosedReasoning(
+            f"{before.reasoning_id} is closed.", remedy="Call post_reasoning to open another."
+        )
     return attrs.evolve(before, latest=said, actor_label=by.actor_label, updated_at=now)
 
 
@@ -153,8 +170,11 @@ def closed(before: Reasoning, *, by: Session | None, now: datetime) -> Reasoning
         ForeignReasoning: it is another agent's.
     """
     if by is not None and by.agent_key != before.agent_key:
-        raise ForeignReasoning(
-            f"{before.reasoning_id} is a trace of {before.actor_label}.",
-            remedy="Close your own alone.",
-        )
+        raise _foreign(before, "Close your own alone.")
     return before if before.closed_at else attrs.evolve(before, closed_at=now, updated_at=now)
+
+
+def _foreign(before: Reasoning, remedy: str) -> ForeignReasoning:
+    return ForeignReasoning(
+        f"{before.reasoning_id} is a trace of {before.actor_label}.", remedy=remedy
+    )

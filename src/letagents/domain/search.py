@@ -67,7 +67,11 @@ class Term:
 
 @attrs.frozen
 class Query:
-    """What is asked for; build it with `asked`. `below` is where the page before ended."""
+    """What is asked for; build it with `asked`. `below` is where the page before ended.
+
+    `text` and `name` are the words and the author as the caller wrote them, for whoever has to ask
+    another place; they do not say more than the terms and the author do.
+    """
 
     terms: tuple[Term, ...] = ()
     author: str | None = None
@@ -76,6 +80,8 @@ class Query:
     until: datetime | None = None
     limit: int = HITS_DEFAULT
     below: MessageId | None = None
+    text: str | None = attrs.field(default=None, eq=False)
+    name: str | None = attrs.field(default=None, eq=False)
 
     @property
     def digest(self) -> str:
@@ -112,6 +118,8 @@ def asked(
         since,
         until,
         _limit(limit),
+        text=text,
+        name=author,
     )
     if since is not None and until is not None and since >= until:
         raise Malformed("until: it is not after since.", remedy="Pass an until after since.")

@@ -14,8 +14,15 @@ from letagents.domain.reasoning import Reasoning, Trace, Update
 class Reasonings(Protocol):
     """The traces of rooms."""
 
-    async def post(self, room_id: RoomId, said: Trace, fence: Fence) -> tuple[Reasoning, Update]:
-        """Go on with the open trace of who acts, or open one."""
+    async def post(
+        self, room_id: RoomId, said: Trace, fence: Fence, *, reasoning_id: str | None = None
+    ) -> tuple[Reasoning, Update]:
+        """Go on with that trace; by default with the open one of who acts, or open one.
+
+        Raises:
+            UnknownReasoning: there is no such one.
+            ForeignReasoning, ClosedReasoning: as `domain.reasoning.gone_on`.
+        """
         ...
 
     async def traces(
@@ -28,6 +35,16 @@ class Reasonings(Protocol):
         viewer: Fence | None = None,
     ) -> tuple[Reasoning, ...]:
         """Return traces, the newest first; None for open and closed ones."""
+        ...
+
+    async def trace(
+        self, room_id: RoomId, reasoning_id: str, viewer: Fence | None = None
+    ) -> Reasoning:
+        """Return one trace.
+
+        Raises:
+            UnknownReasoning: there is no such one.
+        """
         ...
 
     async def updates(

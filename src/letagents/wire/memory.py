@@ -166,7 +166,7 @@ def wake_rule(rule: WakeRule, room_id: RoomId) -> Plain:
         "id": rule.rule_id,
         "room_id": str(room_id),
         "event": rule.asked.event.value,
-        "arguments": _arguments(rule.asked.wanted),
+        "arguments": arguments(rule.asked.wanted),
         "note": rule.asked.note,
         "repeat": rule.asked.repeat,
         "status": rule.state.value,
@@ -181,7 +181,8 @@ def wake_rule(rule: WakeRule, room_id: RoomId) -> Plain:
     }
 
 
-def _arguments(wanted: Wanted) -> Plain:
+def arguments(wanted: Wanted) -> Plain:
+    """Return what exactly is waited for."""
     plain: Plain = {
         "at": wanted.at and moments.to_text(wanted.at),
         "after_ms": wanted.after_ms,

@@ -13,15 +13,19 @@ from letagents.entrypoints.server.answers import answer, problem
 from letagents.entrypoints.server.calls import Call, bearer, cookie
 from letagents.entrypoints.server.routes import (
     accounts,
+    artifacts,
     board,
     governance,
     health,
     memory,
     messages,
     paths,
+    reasoning,
     rooms,
+    search,
     sessions,
     sign_in,
+    wakes,
 )
 
 log = structlog.get_logger()
@@ -32,12 +36,16 @@ ROUTES: Sequence[tuple[str, str, Handler]] = (
     *health.ROUTES,
     *sign_in.ROUTES,
     *accounts.ROUTES,
+    *search.ROUTES,
     *messages.ROUTES,
     *sessions.ROUTES,
     *board.ROUTES,
     *governance.ROUTES,
     *paths.ROUTES,
     *memory.ROUTES,
+    *artifacts.ROUTES,
+    *reasoning.ROUTES,
+    *wakes.ROUTES,
     *rooms.ROUTES,
 )
 

@@ -5,6 +5,7 @@ import pytest
 
 from letagents.domain.errors import ConnectionLost
 from letagents.domain.reasoning import (
+    ClosedReasoning,
     ForeignReasoning,
     Reasoning,
     Trace,
@@ -67,6 +68,28 @@ class ReasoningsContract(RoomCallers):
         assert await reasonings.traces(ROOM, is_open=None) == (second, gone)
         with pytest.raises(UnknownReasoning):
             await reasonings.updates(ROOM, "rs_0")
+
+    @pytest.mark.rule("K64")
+    async def test_a_trace_that_is_named_is_gone_on_with_by_its_agent_until_it_is_closed(
+        self, reasonings: Reasonings, ada: Connection, bob: Connection
+    ) -> None:
+        first, _ = await reasonings.post(ROOM, thinking("one"), ada.fence)
+        at = first.reasoning_id
+
+        with pytest.raises(ForeignReasoning):
+            await reasonings.post(ROOM, thinking("mine"), bob.fence, reasoning_id=at)
+        with pytest.raises(UnknownReasoning):
+            await reasonings.post(ROOM, thinking("none"), ada.fence, reasoning_id="rs_0")
+        second, _ = await reasonings.post(ROOM, thinking("two"), ada.fence, reasoning_id=at)
+        assert await reasonings.trace(ROOM, at) == second
+        assert (second.reasoning_id, second.latest.summary) == (at, "two")
+        gone = await reasonings.close(ROOM, at, ada.fence)
+        with pytest.raises(ClosedReasoning):
+            await reasonings.post(ROOM, thinking("three"), ada.fence, reasoning_id=at)
+        assert await reasonings.traces(ROOM, is_open=False) == (gone,)
+        assert len(await reasonings.updates(ROOM, at)) == 2
+        with pytest.raises(UnknownReasoning):
+            await reasonings.trace(ROOM, "rs_0")
 
     @pytest.mark.rule("K66")
     async def test_two_posts_at_once_make_one_trace(

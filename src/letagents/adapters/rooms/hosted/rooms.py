@@ -6,6 +6,7 @@ from datetime import timedelta
 import anyio
 import attrs
 
+from letagents.adapters.rooms.hosted import search as searching
 from letagents.adapters.rooms.hosted.calls import Absent, Busy, Calls
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
@@ -20,6 +21,7 @@ from letagents.domain.messages import (
     bounded,
 )
 from letagents.domain.rooms import Room
+from letagents.domain.search import Found, Query
 from letagents.domain.sessions import Arrival, Connection, Session, SessionKind
 from letagents.wire.http import credentials
 from letagents.wire.http import messages as wire_messages
@@ -139,6 +141,10 @@ class HostedRooms:
             )
         except Absent:
             return None
+
+    async def search(self, room_id: RoomId, query: Query, viewer: Fence | None = None) -> Found:
+        """Return the newest hits of `query` in the room, below where the query says."""
+        return await searching.search(self.calls, room_id, query, viewer)
 
 
 def _query(window: Window) -> dict[str, str | int | None]:

@@ -31,11 +31,13 @@ class KeptReasonings:
 
     _rooms: Keeping
 
-    async def post(self, room_id: RoomId, said: Trace, fence: Fence) -> tuple[Reasoning, Update]:
-        """Go on with the open trace of who acts, or open one."""
+    async def post(
+        self, room_id: RoomId, said: Trace, fence: Fence, *, reasoning_id: str | None = None
+    ) -> tuple[Reasoning, Update]:
+        """Go on with that trace, or with the open one of who acts, or open one."""
 
         def post(book: Book) -> tuple[Reasoning, Update]:
-            trace = _gone_on(book, said)
+            trace = _gone_on(book, said, reasoning_id)
             update = Update(
                 update_id=f"ru_{_hex(book)}",
                 number=book.next_number(UPDATES),
@@ -62,6 +64,12 @@ class KeptReasonings:
         """Return traces, the newest first."""
         where = Where(is_open=is_open, by=agent_key, newest_first=True, limit=limit)
         return await self._rooms.look(room_id, lambda book: tuple(book.find(TRACES, where)), viewer)
+
+    async def trace(
+        self, room_id: RoomId, reasoning_id: str, viewer: Fence | None = None
+    ) -> Reasoning:
+        """Return one trace."""
+        return await self._rooms.look(room_id, lambda book: _known(book, reasoning_id), viewer)
 
     async def updates(
         self, room_id: RoomId, reasoning_id: str, *, limit: int = 100, viewer: Fence | None = None
@@ -90,9 +98,11 @@ class KeptReasonings:
         return await self._rooms.change(room_id, close, fence)
 
 
-def _gone_on(book: Book, said: Trace) -> Reasoning:
+def _gone_on(book: Book, said: Trace, reasoning_id: str | None) -> Reasoning:
     caller = book.caller
     assert caller is not None  # noqa: S101  # a fence admits a session
+    if reasoning_id is not None:
+        return reasoning.gone_on(_known(book, reasoning_id), said, by=caller, now=book.now)
     mine = Where(is_open=True, by=caller.agent_key, newest_first=True, limit=1)
     for before in book.find(TRACES, mine):
         return reasoning.gone_on(before, said, by=caller, now=book.now)

@@ -1,0 +1,25 @@
+"""Searching what was said; this route is our own."""
+
+from starlette.responses import Response
+
+from letagents.domain.errors import NotAvailable
+from letagents.entrypoints.server.answers import answer
+from letagents.entrypoints.server.calls import Call
+from letagents.ports.search import Search
+from letagents.wire.http import search as wire
+
+
+async def find(call: Call) -> Response:
+    """Find messages, the newest first."""
+    viewer, rooms = await call.looking(), call.hosting.rooms
+    if not isinstance(rooms, Search):
+        raise NotAvailable(
+            "The rooms of this server cannot be searched.",
+            remedy="Call read_messages to read the newest messages.",
+        )
+    given = {name: call.request.query_params.get(name) for name in wire.ASKED}
+    query = wire.query(given, call.asked("limit"))
+    return answer(wire.plain(await rooms.search(call.room_id, query, viewer), call.room_id))
+
+
+ROUTES = (("GET", "/rooms/{room_id:path}/messages/search", find),)
