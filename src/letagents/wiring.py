@@ -84,7 +84,7 @@ async def open_letagents(
                 api_url=settings.api_url,
                 has_owner_token=settings.caller.has_owner_token,
             ),
-            memory=functools.cache(functools.partial(memory_of, rooms)),
+            memory=functools.cache(functools.partial(_memory, rooms, clock)),
             board=functools.cache(functools.partial(_board, rooms, settings.lease_term)),
             governance=functools.cache(functools.partial(_governance, rooms)),
             paths=functools.cache(functools.partial(_paths, rooms, settings.lease_term)),
@@ -139,6 +139,25 @@ def clock_and_nudges(
     nudges = PostgresNudges(settings.rooms_db)
     opened.callback(nudges.close)
     return ServerClock(clock), nudges
+
+
+def _memory(rooms: "RoomTransport", clock: "Clock") -> "Stores | None":
+    if not _are_on_a_server(rooms):
+        return memory_of(rooms)
+    from letagents.adapters.rooms.hosted.artifacts import HostedArtifacts
+    from letagents.adapters.rooms.hosted.guidelines import HostedGuidelines
+    from letagents.adapters.rooms.hosted.knowledge import HostedKnowledge
+    from letagents.adapters.rooms.hosted.reasoning import HostedReasonings
+    from letagents.adapters.rooms.hosted.wakes import HostedWakes
+    from letagents.application.memory import Stores
+
+    return Stores(
+        knowledge=HostedKnowledge(rooms.calls),
+        guidelines=HostedGuidelines(rooms.calls),
+        artifacts=HostedArtifacts(rooms.calls),
+        wakes=HostedWakes(rooms.calls),
+        reasonings=HostedReasonings(rooms.calls, clock),
+    )
 
 
 def memory_of(rooms: "RoomTransport") -> "Stores | None":
