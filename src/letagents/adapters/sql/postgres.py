@@ -3,7 +3,7 @@
 Whoever writes in a room holds that room from the beginning of the transaction, by an advisory lock
 on its name: what a rule reads is then still true when its effect is written, as on SQLite, and
 rooms that are not there yet can be held as well. Several rooms are held in one order by all, so
-that no two wait for each other. docs/decisions/0019 says why not otherwise.
+that no two wait for each other. docs/decisions/0021 says why not otherwise.
 """
 
 import functools
