@@ -49,10 +49,15 @@ class Running:
     """A command that goes on, seen line by line."""
 
     def __init__(
-        self, home: Path, words: Sequence[str], *, out: "int | IO[bytes]" = subprocess.PIPE
+        self,
+        home: Path,
+        words: Sequence[str],
+        *,
+        out: "int | IO[bytes]" = subprocess.PIPE,
+        settings: Mapping[str, str] | None = None,
     ) -> None:
         self.process = subprocess.Popen(
-            [*COMMAND, *words], stdout=out, stderr=subprocess.PIPE, env=environment(home)
+            [*COMMAND, *words], stdout=out, stderr=subprocess.PIPE, env=environment(home, settings)
         )
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         if self.process.stdout is not None:
