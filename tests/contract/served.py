@@ -15,6 +15,7 @@ from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.adapters.rooms.hosted.rooms import HostedRooms
 from letagents.adapters.rooms.kept.artifacts import CheckTask, KeptArtifacts
 from letagents.adapters.rooms.kept.board import KeptBoard
+from letagents.adapters.rooms.kept.feeds import KeptFeed
 from letagents.adapters.rooms.kept.governance import KeptGovernance
 from letagents.adapters.rooms.kept.guidelines import KeptGuidelines
 from letagents.adapters.rooms.kept.knowledge import KeptKnowledge
@@ -71,6 +72,7 @@ def hosting(rooms: KeptRooms, clock: ManualClock, memory: Stores | None = None) 
         timedelta(minutes=3),
         boards=boards,
         memory=memory or stores(rooms),
+        feed=KeptFeed(rooms, TERM),
     )
 
 

@@ -30,6 +30,7 @@ from letagents.domain.sessions import Arrival, Session, SessionKind
 from letagents.ports.accounts import Accounts
 from letagents.ports.board import Board
 from letagents.ports.clock import Clock
+from letagents.ports.feeds import Feed
 from letagents.ports.governance import Governance
 from letagents.ports.ids import Ids
 from letagents.ports.path_claims import PathClaims
@@ -44,6 +45,17 @@ REMEMBERED = 10_000
 
 SERVED = "server"
 """Of which process a person's session is whose program has none of its own."""
+
+
+@attrs.frozen
+class Pace:
+    """How often a stream shows that it is there, and when it is over by itself."""
+
+    heartbeat: timedelta = timedelta(seconds=15)
+    drain: timedelta = timedelta(seconds=10)
+    """Who has taken nothing for so long is dropped."""
+    longest: timedelta = timedelta(hours=1)
+    """Then a reader comes back with its cursor; so none is forgotten for ever."""
 
 
 @attrs.frozen
@@ -70,6 +82,8 @@ class Hosting:
     memory: Stores | None = None
     stopping: anyio.Event = attrs.field(factory=anyio.Event)
     """Set once the server is to end: whoever waits gets an answer then."""
+    feed: Feed | None = None
+    pace: Pace = Pace()
     _owners: dict[tuple[str, str], tuple[str, SessionKind]] = attrs.field(factory=dict)
     _persons: dict[tuple[str, str], Token] = attrs.field(factory=dict)
     _joins: Joins = attrs.field(init=False)

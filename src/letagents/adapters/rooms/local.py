@@ -7,7 +7,7 @@ database and its library are loaded when they are first needed, in those threads
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -112,7 +112,7 @@ class LocalRooms:
 
     async def read(self, room_id: RoomId, window: Window, viewer: Fence | None = None) -> Page:
         """Return the messages in `window`, oldest first."""
-        page = await self._page(room_id, window, viewer)
+        page = await self.peek(room_id, window, viewer)
         self._sign(room_id, viewer)
         return page
 
@@ -120,9 +120,25 @@ class LocalRooms:
         self, room_id: RoomId, window: After, *, timeout: timedelta, viewer: Fence | None = None
     ) -> Page:
         """Return as `read` does, as soon as the window holds a message; empty after `timeout`."""
+        self._sign(room_id, viewer)
+        return await self.watch(
+            room_id,
+            lambda: self.peek(room_id, window, viewer),
+            lambda page: bool(page.messages),
+            timeout=timeout,
+        )
+
+    async def watch(
+        self,
+        room_id: RoomId,
+        look: Callable[[], Awaitable[T]],
+        is_enough: Callable[[T], bool],
+        *,
+        timeout: timedelta,
+    ) -> T:
+        """Return what `look` finds, as soon as that is enough, or at the end of `timeout`."""
         loop = asyncio.get_running_loop()
         ends = loop.time() + timeout.total_seconds()
-        self._sign(room_id, viewer)
         # Both bells hang before the first look, so that nothing is said unheard between the two.
         with (
             self._bells.hung(room_id) as bell,
@@ -130,9 +146,9 @@ class LocalRooms:
         ):
             while True:
                 beat = self._beat()
-                page = await self._page(room_id, window, viewer)
-                if page.messages or loop.time() >= ends:
-                    return page
+                found = await look()
+                if is_enough(found) or loop.time() >= ends:
+                    return found
                 due = await self._due_in(room_id)
                 until = ends if due is None else min(ends, loop.time() + due.total_seconds())
                 await self._rest(bell, longest_rest, until, beat)
@@ -192,7 +208,8 @@ class LocalRooms:
         if self._opened is not None:
             self._opened.close()
 
-    async def _page(self, room_id: RoomId, window: Window, viewer: Fence | None) -> Page:
+    async def peek(self, room_id: RoomId, window: Window, viewer: Fence | None = None) -> Page:
+        """Return as `read` does; it is no sign of the viewer's life."""
         return await self._reader(lambda: self._ledger().read(room_id, window, viewer))
 
     def _sign(self, room_id: RoomId, fence: Fence | None) -> None:

@@ -1,7 +1,7 @@
 """Rooms in this process's memory: for tests, and for those who embed us and keep nothing."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -271,17 +271,37 @@ class MemoryRooms:
         self, room_id: RoomId, window: After, *, timeout: timedelta, viewer: Fence | None = None
     ) -> Page:
         """Return as `read` does, as soon as the window holds a message."""
+        self._sign(self._at(room_id), viewer)
+        return await self.watch(
+            room_id,
+            lambda: self.peek(room_id, window, viewer),
+            lambda page: bool(page.messages),
+            timeout=timeout,
+        )
+
+    async def watch(
+        self,
+        room_id: RoomId,
+        look: Callable[[], Awaitable[T]],
+        is_enough: Callable[[T], bool],
+        *,
+        timeout: timedelta,
+    ) -> T:
+        """Return what `look` finds, as soon as that is enough, or at the end of `timeout`."""
         loop = asyncio.get_running_loop()
         ends = loop.time() + timeout.total_seconds()
-        self._sign(self._at(room_id), viewer)
         with self._bells.hung(room_id) as bell:
             while True:
-                page = self._page(room_id, window, viewer)
+                found = await look()
                 left = ends - loop.time()
-                if page.messages or left <= 0:
-                    return page
+                if is_enough(found) or left <= 0:
+                    return found
                 due = await self._due_in(room_id)
                 await bell.rest(left if due is None else min(left, due.total_seconds()))
+
+    async def peek(self, room_id: RoomId, window: Window, viewer: Fence | None = None) -> Page:
+        """Return as `read` does; it is no sign of the viewer's life."""
+        return self._page(room_id, window, viewer)
 
     async def _due_in(self, room_id: RoomId) -> timedelta | None:
         """Let the room do what is due by now; return how long until more is, if any is."""

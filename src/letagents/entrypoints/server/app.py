@@ -26,6 +26,7 @@ from letagents.entrypoints.server.routes import (
     sessions,
     sign_in,
     wakes,
+    streams,
 )
 
 log = structlog.get_logger()
@@ -37,6 +38,7 @@ ROUTES: Sequence[tuple[str, str, Handler]] = (
     *sign_in.ROUTES,
     *accounts.ROUTES,
     *search.ROUTES,
+    *streams.ROUTES,
     *messages.ROUTES,
     *sessions.ROUTES,
     *board.ROUTES,

@@ -148,6 +148,11 @@ class Call:
         """Return the fields of the body. Raises Refused."""
         return Fields(await self.body())
 
+    async def is_still_signed_in(self) -> bool:
+        """Whether who called is still who it was, and may go on."""
+        now = await self.hosting.principal(bearer(self.request))
+        return now.account is not None and now == self.principal
+
     async def acting(self) -> Fence:
         """Return who acts, as the body shows. Raises as Hosting.acting, and Refused."""
         shown = _shown(credentials.from_body, await self.body())

@@ -1,0 +1,86 @@
+"""All that happens in a room, as one after another: how far somebody was told of it.
+
+X10  Who comes back with the cursor that it was given last misses nothing and is told nothing twice.
+X11  A cursor that is none of the room's, or so far behind that reading is better, is a gap: it is
+     told to read the room, and told from then on what happens after that.
+"""
+
+import re
+from typing import Self
+
+import attrs
+
+from letagents.domain.board import TaskView
+from letagents.domain.errors import Malformed
+from letagents.domain.ids import MessageId
+from letagents.domain.messages import Message
+from letagents.domain.reasoning import Reasoning, Update
+
+FURTHEST = 1_000
+"""Who is so many messages behind, or so many changes of another kind, is told to read the room."""
+_FORM = re.compile(r"([0-9]{1,10})\.([0-9]{1,10})\.([0-9]{1,10})")
+
+
+@attrs.frozen
+class Cursor:
+    """The last message, the last change of the board, and the last of a trace that were told."""
+
+    message: int = 0
+    change: int = 0
+    update: int = 0
+
+    @classmethod
+    def parse(cls, value: str) -> Self:
+        """Return the cursor that `value` spells.
+
+        Raises:
+            Malformed: it spells none.
+        """
+        match = _FORM.fullmatch(value)
+        if match is None:
+            raise Malformed(
+                "event_cursor: this is no cursor of a stream.",
+                remedy="Pass the id of the last event, or nothing.",
+            )
+        return cls(*map(int, match.groups()))
+
+    @property
+    def message_id(self) -> MessageId | None:
+        """The last message that was told; None before the first one."""
+        return MessageId(self.message) if self.message else None
+
+    def __str__(self) -> str:
+        return f"{self.message}.{self.change}.{self.update}"
+
+
+Thing = Message | TaskView | tuple[Reasoning, Update]
+
+
+@attrs.frozen
+class Happened:
+    """One thing that happened; who has been told of it is at `cursor`."""
+
+    thing: Thing
+    cursor: Cursor
+
+
+@attrs.frozen
+class Begun:
+    """Where a telling begins, and whether the room has to be read for what was before."""
+
+    cursor: Cursor
+    is_gap: bool = False
+
+
+def begun(asked: Cursor | None, newest: Cursor) -> Begun:
+    """Return where to go on for who was told up to `asked`, in a room that stands at `newest`."""
+    if asked is None:
+        return Begun(newest)
+    behind = (
+        newest.message - asked.message,
+        newest.change - asked.change,
+        newest.update - asked.update,
+    )
+    if all(0 <= span <= FURTHEST for span in behind):
+        return Begun(asked)
+    return Begun(newest, is_gap=True)

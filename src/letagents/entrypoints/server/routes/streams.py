@@ -1,0 +1,127 @@
+"""What happens in a room, told as it happens. (Source: hosted-api 5.14.)"""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import attrs
+from starlette.responses import Response
+
+from letagents.domain.board import TaskView
+from letagents.domain.errors import ConnectionLost, Malformed, NotAvailable
+from letagents.domain.feeds import Begun, Cursor, Happened
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import MessageId
+from letagents.domain.messages import Message
+from letagents.entrypoints.server.calls import Call
+from letagents.entrypoints.server.events import HEARTBEAT, Events, event
+from letagents.ports.feeds import Feed
+from letagents.wire import memory as wire_memory
+from letagents.wire.http import board as wire_board
+from letagents.wire.http import messages as wire_messages
+
+
+async def stream(call: Call) -> Response:
+    """Tell what happens from now on, or from where the reader was."""
+    viewer = await call.looking()
+    told = _Telling(call, _feed(call), viewer, _cursor_text(call))
+    begun = await told.feed.begin(call.room_id, _asked(call), viewer)
+    if told.asked is not None and not _is_cursor(told.asked):
+        begun = attrs.evolve(begun, is_gap=True)
+    return Events(told.frames(begun), call.hosting.pace)
+
+
+def _feed(call: Call) -> Feed:
+    if call.hosting.feed is None:
+        raise NotAvailable(
+            "The rooms of this server tell nothing by themselves.",
+            remedy="Ask for messages: wait_for_messages.",
+        )
+    return call.hosting.feed
+
+
+def _asked(call: Call) -> Cursor | MessageId | None:
+    """Return how far the reader was: a cursor of ours, else the message it knows last."""
+    text = _cursor_text(call)
+    if text is not None and _is_cursor(text):
+        return Cursor.parse(text)
+    after = call.asked("after")
+    return MessageId.parse(after, "after") if after and text is None else None
+
+
+def _cursor_text(call: Call) -> str | None:
+    shown = call.asked("event_cursor") or call.request.headers.get("last-event-id", "").strip()
+    return shown[:64] or None
+
+
+def _is_cursor(text: str) -> bool:
+    try:
+        Cursor.parse(text)
+    except Malformed:
+        return False
+    return True
+
+
+@attrs.define
+class _Telling:
+    """One reader of a room's stream. `asked` is the cursor that it showed."""
+
+    call: Call
+    feed: Feed
+    viewer: Fence | None
+    asked: str | None
+
+    async def frames(self, begun: Begun) -> AsyncIterator[bytes]:
+        """Yield what is sent, until the session is another's, or the account may no longer look."""
+        cursor = begun.cursor
+        yield self._sync(begun)
+        while await self._may_go_on():
+            try:
+                happened = await self.feed.after(
+                    self.call.room_id,
+                    cursor,
+                    timeout=self.call.hosting.pace.heartbeat,
+                    viewer=self.viewer,
+                )
+            except ConnectionLost:
+                yield event({"room_id": str(self.call.room_id)}, name="session_disconnect")
+                return
+            for one in happened:
+                cursor = one.cursor
+                yield self._told(one)
+            if not happened:
+                yield HEARTBEAT
+
+    async def _may_go_on(self) -> bool:
+        return await self.call.is_still_signed_in()
+
+    def _sync(self, begun: Begun) -> bytes:
+        checkpoint = begun.cursor.message_id
+        document = {
+            "room_id": str(self.call.room_id),
+            "checkpoint": str(checkpoint) if checkpoint else None,
+            **({"requested_cursor": self.asked} if self.asked else {}),
+            "event_cursor": str(begun.cursor),
+            "gap": begun.is_gap,
+        }
+        return event(document, name="room_sync", cursor=begun.cursor)
+
+    def _told(self, one: Happened) -> bytes:
+        name, document = self._plain(one)
+        document = {"room_id": str(self.call.room_id), **document}
+        return event(document, name=name, cursor=one.cursor)
+
+    def _plain(self, one: Happened) -> tuple[str | None, dict[str, Any]]:
+        room_id = self.call.room_id
+        match one.thing:
+            case Message():
+                return None, wire_messages.plain(one.thing)
+            case TaskView():
+                return "task_update", wire_board.plain(one.thing, room_id)
+            case trace, update:
+                return "reasoning_update", {
+                    "session": wire_memory.reasoning(trace, room_id),
+                    "update": wire_memory.update(update, room_id),
+                }
+
+
+ROUTES = (("GET", "/rooms/{room_id:path}/messages/stream", stream),)

@@ -1,0 +1,33 @@
+"""A room server on a socket of this machine, for what only a real connection shows."""
+
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import uvicorn
+
+from letagents.application.hosting import Hosting
+from letagents.entrypoints.server.app import application
+from letagents.entrypoints.server.draining import DrainingProtocol
+
+
+@asynccontextmanager
+async def listening(hosting: Hosting, drain: float = 10.0) -> AsyncIterator[str]:
+    """Serve `hosting` for as long as the context lasts; the value is the address."""
+
+    class Protocol(DrainingProtocol):
+        longest = drain
+
+    config = uvicorn.Config(
+        application(hosting), http=Protocol, lifespan="off", log_config=None, access_log=False
+    )
+    config.load()
+    server = uvicorn.Server(config)
+    server.lifespan = config.lifespan_class(config)
+    taken = socket.create_server(("127.0.0.1", 0))
+    await server.startup([taken])
+    try:
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
+    finally:
+        server.force_exit = True
+        await server.shutdown([taken])
