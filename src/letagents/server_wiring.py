@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from letagents.adapters.rooms.local import LocalRooms
     from letagents.adapters.sql.sole_server import SoleServer
     from letagents.ports.clock import Clock
+    from letagents.ports.feeds import Feed
     from letagents.ports.ids import Ids
 
 
@@ -79,6 +80,7 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
             settings.poll_cap,
             boards=_boards(rooms, settings.lease_term),
             memory=memory_of(rooms),
+            feed=_feed(rooms, settings.lease_term),
         )
         owner = Owner(
             Doorkeeper(accounts, ids),
@@ -116,6 +118,12 @@ def _boards(rooms: "LocalRooms", term: timedelta) -> Boards:
     from letagents.adapters.rooms.kept.paths import KeptPaths
 
     return Boards(KeptBoard(rooms, term), KeptGovernance(rooms), KeptPaths(rooms, term))
+
+
+def _feed(rooms: "LocalRooms", term: timedelta) -> "Feed":
+    from letagents.adapters.rooms.kept.feeds import KeptFeed
+
+    return KeptFeed(rooms, term)
 
 
 def _sole(database: str) -> "SoleServer | None":

@@ -264,6 +264,13 @@ class TestStreams(Served):
             with pytest.raises(EOFError):
                 await reader.next()
 
+    async def test_a_server_that_stops_ends_its_streams_in_order(self, room: Room) -> None:
+        async with room.reading() as reader:
+            await reader.next()
+            room.served.stopping.set()
+            with pytest.raises(EOFError):
+                await reader.next()
+
     async def test_a_reader_that_takes_nothing_is_dropped_and_comes_back(self, room: Room) -> None:
         worker = await room.worker("ada")
         address = room.http.base_url

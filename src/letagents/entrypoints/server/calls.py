@@ -150,7 +150,7 @@ class Call:
 
     async def is_still_signed_in(self) -> bool:
         """Whether who called is still who it was, and may go on."""
-        now = await self.hosting.principal(bearer(self.request))
+        now = await self.hosting.principal(bearer(self.request), cookie(self.request))
         return now.account is not None and now == self.principal
 
     async def acting(self) -> Fence:

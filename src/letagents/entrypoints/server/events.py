@@ -33,34 +33,47 @@ def event(document: Any, *, name: str | None = None, cursor: object = None) -> b
 
 
 class Events(Response):
-    """An answer that sends `frames` as they come, until they end or their reader goes."""
+    """An answer that sends `frames` as they come, until they end or their reader goes.
 
-    def __init__(self, frames: AsyncIterator[bytes], pace: Pace) -> None:
+    It is over, too, once `stopping` is set: its reader comes back to the next server.
+    """
+
+    def __init__(self, frames: AsyncIterator[bytes], pace: Pace, stopping: anyio.Event) -> None:
         super().__init__(headers=HEADERS)
         del self.headers["content-length"]
-        self._frames, self._pace = frames, pace
+        self._frames, self._pace, self._stopping = frames, pace, stopping
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with anyio.create_task_group() as running:
+            going = anyio.CancelScope(deadline=anyio.current_time() + self._longest)
 
-            async def go() -> None:
-                await self._send_all(send)
+            async def end_with_server() -> None:
+                await self._stopping.wait()
+                going.cancel()
+
+            async def end_with_reader() -> None:
+                await _hung_up(receive)
                 running.cancel_scope.cancel()
 
-            running.start_soon(go)
-            await _hung_up(receive)
+            running.start_soon(end_with_server)
+            running.start_soon(end_with_reader)
+            await self._send_all(send, going)
             running.cancel_scope.cancel()
 
-    async def _send_all(self, send: Send) -> None:
+    @property
+    def _longest(self) -> float:
+        return self._pace.longest.total_seconds()
+
+    async def _send_all(self, send: Send, going: anyio.CancelScope) -> None:
         await send(
             {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
         )
-        if not await self._is_taken(send, CONNECTED):
-            return
-        with anyio.move_on_after(self._pace.longest.total_seconds()):
-            async for frame in self._frames:
-                if not await self._is_taken(send, frame):
-                    return
+        with going:
+            is_taken = await self._is_taken(send, CONNECTED)
+            while is_taken and (frame := await anext(self._frames, None)) is not None:
+                is_taken = await self._is_taken(send, frame)
+            if not is_taken:
+                return
         await self._is_taken(send, b"", more=False)
 
     async def _is_taken(self, send: Send, frame: bytes, *, more: bool = True) -> bool:

@@ -16,6 +16,7 @@ import uvicorn
 from letagents.application.hosting import Hosting
 from letagents.domain.serving import NotServed
 from letagents.entrypoints.server.app import application
+from letagents.entrypoints.server.draining import DrainingProtocol
 
 GRACE = 4
 """Seconds."""
@@ -58,6 +59,7 @@ async def serve(hosting: Hosting, listening: socket.socket) -> None:
     loop = asyncio.get_running_loop()
     config = uvicorn.Config(
         application(hosting),
+        http=DrainingProtocol,
         lifespan="off",
         log_config=None,
         access_log=False,

@@ -27,7 +27,7 @@ async def stream(call: Call) -> Response:
     begun = await told.feed.begin(call.room_id, _asked(call), viewer)
     if told.asked is not None and not _is_cursor(told.asked):
         begun = attrs.evolve(begun, is_gap=True)
-    return Events(told.frames(begun), call.hosting.pace)
+    return Events(told.frames(begun), call.hosting.pace, call.hosting.stopping)
 
 
 def _feed(call: Call) -> Feed:
