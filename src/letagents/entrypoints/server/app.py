@@ -25,8 +25,8 @@ from letagents.entrypoints.server.routes import (
     search,
     sessions,
     sign_in,
-    wakes,
     streams,
+    wakes,
 )
 
 log = structlog.get_logger()

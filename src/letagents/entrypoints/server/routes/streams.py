@@ -15,9 +15,9 @@ from letagents.domain.messages import Message
 from letagents.entrypoints.server.calls import Call
 from letagents.entrypoints.server.events import HEARTBEAT, Events, event
 from letagents.ports.feeds import Feed
-from letagents.wire import memory as wire_memory
 from letagents.wire.http import board as wire_board
 from letagents.wire.http import messages as wire_messages
+from letagents.wire.http import reasoning as wire_reasoning
 
 
 async def stream(call: Call) -> Response:
@@ -119,8 +119,8 @@ class _Telling:
                 return "task_update", wire_board.plain(one.thing, room_id)
             case trace, update:
                 return "reasoning_update", {
-                    "session": wire_memory.reasoning(trace, room_id),
-                    "update": wire_memory.update(update, room_id),
+                    "session": wire_reasoning.plain(trace, room_id),
+                    "update": wire_reasoning.plain_update(update, room_id),
                 }
 
 
