@@ -1,29 +1,33 @@
 """Boards on a server keep the promises of the port, whatever the server keeps them in."""
 
-import pytest
-from tests.contract.served import Served
+from collections.abc import AsyncIterator
 
-from letagents.adapters.rooms.evidence import ToldProcesses
+import pytest
+from tests.contract.lives import Lives
+from tests.contract.served import TOKEN, KeptRooms, Served, client, hosting
+
 from letagents.adapters.rooms.hosted.board import HostedBoard
 from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.ports.board import Board
 from letagents.ports.rooms import RoomTransport
 from letagents.testing.contracts.board import BoardContract
+from letagents.testing.determinism import ManualClock
 
 
 class TestHostedBoard(Served, BoardContract):
     @pytest.fixture
-    def processes(self) -> ToldProcesses:
-        self.told = ToldProcesses()
-        return self.told
+    async def calls(self, kept: KeptRooms, clock: ManualClock) -> AsyncIterator[Calls]:
+        self.lives = Lives(kept)
+        async with client(hosting(kept, clock)) as http:
+            http.event_hooks["request"].append(self.lives.before)
+            yield Calls(http, lambda: TOKEN)
 
     @pytest.fixture
     def board(self, calls: Calls) -> Board:
         return HostedBoard(calls)
 
     def lives_in(self, rooms: RoomTransport, process: str) -> None:
-        self.told.own = process
+        """Whoever arrives from now on does so in a process of its own, as all do."""
 
     def kill(self, rooms: RoomTransport) -> None:
-        assert self.told.own is not None
-        self.told.gone.add(self.told.own)
+        self.lives.kill()

@@ -224,10 +224,13 @@ def passes(
     to: Session = NEXT,
     *,
     lease: Lease = LEASE,
-    alive: bool | None = None,
+    gone: bool = False,
     elsewhere: bool = False,
 ) -> bool:
-    return leases.passes(lease, holder, to, alive=alive, holder_is_elsewhere=elsewhere)
+    is_own = holder.owner_label == to.owner_label
+    return leases.passes(
+        lease, holder, to, is_own=is_own, has_exited=gone, holder_is_elsewhere=elsewhere
+    )
 
 
 @pytest.mark.rule("L10", "L12")
@@ -242,9 +245,8 @@ def test_a_lease_passes_to_the_next_session_of_its_process() -> None:
 def test_a_lease_passes_to_a_session_of_its_agent_once_the_process_is_gone() -> None:
     sibling = attrs.evolve(NEXT, instance_id="sibling")
 
-    assert passes(to=sibling, alive=False)
-    assert not passes(to=sibling, alive=True)
-    assert not passes(to=sibling, alive=None)
+    assert passes(to=sibling, gone=True)
+    assert not passes(to=sibling, gone=False)
 
 
 @pytest.mark.rule("L11")
@@ -253,12 +255,12 @@ def test_work_passes_to_who_bears_the_name_where_its_agent_is_nowhere() -> None:
     review = attrs.evolve(LEASE, kind=LeaseKind.REVIEW)
     lasting = attrs.evolve(ENDED, instance_id=str(WorkerId("worker_" + "1" * 32)))
 
-    assert passes(to=namesake, alive=False)
-    assert not passes(to=namesake, alive=None)
-    assert not passes(to=BOB, alive=False)
-    assert not passes(to=namesake, alive=False, elsewhere=True)
-    assert not passes(to=namesake, alive=False, lease=review)
-    assert not passes(lasting, to=namesake, alive=False)
+    assert passes(to=namesake, gone=True)
+    assert not passes(to=namesake)
+    assert not passes(to=BOB, gone=True)
+    assert not passes(to=namesake, gone=True, elsewhere=True)
+    assert not passes(to=namesake, gone=True, lease=review)
+    assert not passes(lasting, to=namesake, gone=True)
 
 
 @pytest.mark.rule("L6", "L13")

@@ -361,19 +361,26 @@ def missing(kind: LeaseKind, about: str) -> LeaseMissing:
 
 
 def passes(
-    lease: Lease, holder: Session, to: Session, *, alive: bool | None, holder_is_elsewhere: bool
+    lease: Lease,
+    holder: Session,
+    to: Session,
+    *,
+    is_own: bool,
+    has_exited: bool,
+    holder_is_elsewhere: bool,
 ) -> bool:
     """Whether `lease` passes to `to`, who has just arrived (L10, L11, L12).
 
-    `holder` is the session that the lease is bound to, `alive` tells of its process, and
-    `holder_is_elsewhere` whether its agent has another session that has not ended.
+    `holder` is the session that the lease is bound to, and `is_own` says whether that is of the
+    same owner, `has_exited` whether its process is known to be gone, and `holder_is_elsewhere`
+    whether its agent has another session that has not ended.
     """
-    if holder.ended_at is None or holder.owner_label != to.owner_label:
+    if holder.ended_at is None or not is_own:
         return False
     is_same_agent = lease.agent_key == to.agent_key
     if is_same_agent and lease.instance_id == to.instance_id:
         return True
-    if alive is not False:
+    if not has_exited:
         return False
     return is_same_agent or (
         lease.kind is LeaseKind.WORK

@@ -96,6 +96,8 @@ class Arrival:
     """What a process asks of a room: a place, under a secret that it made itself.
 
     `instance_id` is the worker id of a worker with a lasting handle, else the process's own id.
+    Where it comes through a server, `account` says whose it is, `base_name` for which name its
+    client stands, and `process_host` on which machine its process is, as far as that is known.
     """
 
     token: Token
@@ -111,6 +113,11 @@ class Arrival:
     predecessor: Predecessor | None = None
     insists: bool = False
     host: Host = Host()
+    account: str | None = None
+    base_name: str | None = None
+    process_host: str | None = None
+    makes_its_secret: bool = True
+    """Whether who asks knows the secret before the room does; some let a server make one."""
 
     @property
     def ends_earlier_sessions(self) -> bool:
@@ -128,6 +135,7 @@ class Resumed:
     about: str
     kind: str
     epoch: int | None = None
+    lease_id: str = ""
 
     def __str__(self) -> str:
         return f"{self.about} ({self.kind})"
@@ -137,12 +145,14 @@ class Resumed:
 class Connection:
     """One process's hold on a session: what everybody may see of it, and what it shows to act.
 
-    `resumed` is what the session held when it was connected.
+    `resumed` is what the session held when it was connected, `displaced` whose sessions ended by
+    that.
     """
 
     session: Session
     fence: Fence
     resumed: tuple[Resumed, ...] = ()
+    displaced: tuple[SessionId, ...] = ()
 
 
 @attrs.frozen
@@ -191,7 +201,8 @@ def arrive(
         NameTaken: no name is left.
     """
     if seat is None:
-        return _present(_opened(arrival, room_id, session_id, taken, now), process, tick)
+        name = _free_name(arrival, taken)
+        return _present(_opened(arrival, room_id, session_id, name, now), process, tick)
     if fencing.proves(arrival.token, seat.standing) and seat.is_live:
         return seat
     if not _may_follow(arrival, seat.standing):
@@ -200,7 +211,31 @@ def arrive(
             remedy="Call register_agent_session again with the same worker_id and room_id "
             "if this chat is still the one that works.",
         )
-    return _present(_taken_over(arrival, seat, now), process, tick)
+    return _present(_taken_over(arrival, seat, seat.session.display_name, now), process, tick)
+
+
+def seated(
+    arrival: Arrival,
+    seat: Seat | None,
+    *,
+    room_id: RoomId,
+    session_id: SessionId,
+    name: str,
+    base_name: str,
+    now: datetime,
+    tick: Tick,
+) -> Seat:
+    """Return the seat of who comes through a server and may have `seat`, under `name`.
+
+    `base_name` is the name that it asked for.
+    """
+    after = (
+        _opened(arrival, room_id, session_id, name, now)
+        if seat is None
+        else _taken_over(arrival, seat, name, now)
+    )
+    session = attrs.evolve(after.session, base_name=base_name)
+    return _present(attrs.evolve(after, session=session), None, tick)
 
 
 def may_resume(arrival: Arrival, seat: Seat | None) -> bool:
@@ -217,7 +252,11 @@ def _present(seat: Seat, process: str | None, tick: Tick | None) -> Seat:
 
 
 def heard(seat: Seat, *, now: datetime, tick: Tick, process: str | None) -> Seat:
-    """Return `seat` after its session called from `process` (E7)."""
+    """Return `seat` after its session called from `process` (E7).
+
+    Who was connected through a server has no process here, whoever hands its calls on.
+    """
+    process = None if seat.session.process is None else process
     return _present(
         attrs.evolve(seat, session=attrs.evolve(seat.session, last_seen_at=now)), process, tick
     )
@@ -236,10 +275,9 @@ def _opened(
     arrival: Arrival,
     room_id: RoomId,
     session_id: SessionId,
-    taken: Collection[str],
+    display_name: str,
     now: datetime,
 ) -> Seat:
-    display_name = _free_name(arrival, taken)
     return Seat(
         Session(
             session_id=session_id,
@@ -263,13 +301,14 @@ def _opened(
     )
 
 
-def _taken_over(arrival: Arrival, seat: Seat, now: datetime) -> Seat:
+def _taken_over(arrival: Arrival, seat: Seat, display_name: str, now: datetime) -> Seat:
     session = attrs.evolve(
         seat.session,
+        display_name=display_name,
         owner_label=arrival.owner_label,
         ide_label=arrival.ide_label,
         runtime=arrival.runtime,
-        actor_label=_label(arrival, seat.session.display_name),
+        actor_label=_label(arrival, display_name),
         updated_at=now,
         last_seen_at=now,
         repo_branch=arrival.repo_branch,
@@ -298,11 +337,23 @@ def _label(arrival: Arrival, display_name: str) -> str:
     return names.actor_label(display_name, arrival.owner_label, arrival.ide_label)
 
 
-def ended(seat: Seat, *, now: datetime) -> Seat:
-    """Return `seat` after its session ended at `now`; one that had ended stays as it was."""
+def ended(seat: Seat, *, now: datetime, tick: Tick | None = None) -> Seat:
+    """Return `seat` after its session ended at `now`; one that had ended stays as it was.
+
+    It was its own call at `tick`, if that is given.
+    """
     if not seat.is_live:
         return seat
+    seen = tick or seat.session.seen
     return Seat(
-        attrs.evolve(seat.session, ended_at=now, updated_at=now, last_seen_at=now),
+        attrs.evolve(seat.session, ended_at=now, updated_at=now, last_seen_at=now, seen=seen),
         attrs.evolve(seat.standing, ended_at=now),
     )
+
+
+def displaced(seat: Seat, *, now: datetime) -> Seat:
+    """Return `seat` after somebody else ended its session: that is no sign of its own."""
+    if not seat.is_live:
+        return seat
+    session = attrs.evolve(seat.session, ended_at=now, updated_at=now)
+    return Seat(session, attrs.evolve(seat.standing, ended_at=now))

@@ -14,7 +14,7 @@ import attrs
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.messages import Message
-from letagents.domain.sessions import Session
+from letagents.domain.sessions import Seat, Session
 from letagents.domain.ticks import Tick
 from letagents.ports.ids import Ids
 
@@ -74,6 +74,16 @@ class Where:
 EVERYTHING = Where()
 Lookup = tuple[Kind[Any], Where]
 """What `find` is asked for."""
+
+
+@attrs.frozen
+class Named:
+    """What a worker's session is called."""
+
+    session_id: SessionId
+    agent_key: str
+    name_key: str
+    is_live: bool
 
 
 class Book(Protocol):
@@ -149,6 +159,22 @@ class Book(Protocol):
         """Return the sessions that have not ended, oldest first."""
         ...
 
+    def seat(self, session_id: SessionId) -> Seat | None:
+        """Return the seat of a session, ended or not."""
+        ...
+
+    def seats_of(self, agent_key: str, instance_id: str) -> list[Seat]:
+        """Return the seats of a worker's process, ended or not."""
+        ...
+
+    def names(self) -> list[Named]:
+        """Return what all workers of the room are called, ended ones too."""
+        ...
+
+    def take(self, seat: Seat) -> None:
+        """Keep a seat, in place of that of the same session if there is one."""
+        ...
+
     def is_alive(self, process: str | None) -> bool | None:
         """Whether the process of a session is there; None where that cannot be known."""
         ...
@@ -196,6 +222,12 @@ class Keeping(Protocol):
             ConnectionLost: `fence` does not admit.
             RoomsUnavailable, OutcomeUnknown: as for any verb of RoomTransport (R10).
         """
+        ...
+
+    async def note(
+        self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None = None
+    ) -> T:
+        """Do as `change` for what nobody waits for, and what is no call of whoever `fence` is."""
         ...
 
     async def look(

@@ -9,6 +9,7 @@ import attrs
 
 from letagents.adapters.rooms import local_posts, local_reading, local_search, local_seats
 from letagents.adapters.rooms.book import Admins, Book
+from letagents.adapters.rooms.kept import arriving
 from letagents.adapters.rooms.local_book import Books
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.rooms.writer import Outcome, Post
@@ -72,14 +73,29 @@ class Ledger:
         """Return the rooms, the latest active first."""
         return local_seats.known(self._store)
 
-    def connect(self, room_id: RoomId, arrival: Arrival) -> Connection:
+    def connect(self, room_id: RoomId, arrival: Arrival, *, may_wait: bool = True) -> Connection:
         """Open a session or take it over."""
+        if arriving.comes_so(arrival):
+            return self._admit(room_id, arrival, may_wait=may_wait)
         if arrival.predecessor is not None or arrival.worker_id is None:
             _load_the_board()
         process = self._processes.own if arrival.kind is SessionKind.WORKER else None
         return local_seats.connect(
             self._store, room_id, arrival, self._ids, self._clock, process, self._resumed
         )
+
+    def _admit(self, room_id: RoomId, arrival: Arrival, *, may_wait: bool) -> Connection:
+        """Let somebody in who comes through a server."""
+        _load_the_board()
+
+        def admit(unit: Unit) -> Connection:
+            arrived = arriving.arrive(self._books.begun(unit, room_id), arrival, may_wait=may_wait)
+            made = arrived.connection
+            if not arrived.may_resume:
+                return made
+            return attrs.evolve(made, resumed=self._resumed(unit, made.session))
+
+        return self._store.write(admit, room_id.value)
 
     def _resumed(self, unit: Unit, session: Session) -> tuple[Resumed, ...]:
         return _load_the_board()(self._books.of(unit, session), session)

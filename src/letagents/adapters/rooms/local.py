@@ -19,6 +19,7 @@ from letagents.adapters.rooms.bells import Bell, Bells, Nudges
 from letagents.adapters.rooms.book import Admins, Book, everybody
 from letagents.adapters.rooms.evidence import UnknownProcesses
 from letagents.adapters.rooms.kept import dues
+from letagents.adapters.rooms.patience import Pause, patiently
 from letagents.adapters.rooms.signs import Signs, interval
 from letagents.adapters.rooms.writer import Outcome, Post, Writer, closed
 from letagents.domain.absences import GRACE
@@ -58,6 +59,7 @@ class LocalRooms:
     _admins: Admins = everybody
     _term: timedelta = timedelta(minutes=15)
     _grace: timedelta = GRACE
+    _pause: Pause = asyncio.sleep
     _bells: Bells = attrs.field(factory=Bells)
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _opened: "Ledger | None" = None
@@ -85,13 +87,15 @@ class LocalRooms:
     async def connect(self, room_id: RoomId, arrival: Arrival) -> Connection:
         """Open a session or take it over. Waiters look again: one may have been replaced."""
 
-        def connect() -> Connection:
-            connection = self._ledger().connect(room_id, arrival)
+        def connect(may_wait: bool) -> Connection:
+            connection = self._ledger().connect(room_id, arrival, may_wait=may_wait)
             self._signs.wrote(room_id, connection.fence)
             self._wake([room_id])
             return connection
 
-        return await self._writer.do(connect)
+        return await patiently(
+            lambda may_wait: self._writer.do(lambda: connect(may_wait)), self._pause
+        )
 
     async def disconnect(self, room_id: RoomId, fence: Fence) -> Session:
         """End the session. Waiters look again: its own have no more to wait for."""
@@ -188,6 +192,12 @@ class LocalRooms:
         done = await self._writer.do(change)
         self._sign(room_id, fence)
         return done
+
+    async def note(
+        self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None = None
+    ) -> T:
+        """Do as `change`, for what nobody waits for and what is no sign of anybody."""
+        return await self._writer.do(lambda: self._ledger().change(room_id, work, fence))
 
     async def look(
         self, room_id: RoomId, work: Callable[[Book], T], viewer: Fence | None = None

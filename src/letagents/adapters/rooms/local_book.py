@@ -11,6 +11,7 @@ from sqlalchemy import (
     CompoundSelect,
     Select,
     Update,
+    and_,
     bindparam,
     func,
     literal_column,
@@ -27,6 +28,7 @@ from letagents.adapters.rooms.book import (
     Book,
     Kind,
     Lookup,
+    Named,
     Where,
 )
 from letagents.adapters.rooms.local_store import LocalStore
@@ -43,7 +45,7 @@ from letagents.domain import messages
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.messages import Message
-from letagents.domain.sessions import Session
+from letagents.domain.sessions import Seat, Session, SessionKind
 from letagents.domain.ticks import Tick
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
@@ -114,6 +116,17 @@ _LIVE = (
     .where(SESSIONS.c.room_id == bindparam("room_id"), SESSIONS.c.ended_at.is_(None))
     .order_by(SESSIONS.c.created_at, SESSIONS.c.session_id)
 )
+_WORKERS = and_(
+    SESSIONS.c.room_id == bindparam("room_id"), SESSIONS.c.kind == SessionKind.WORKER.value
+)
+_OF_PROCESS = select(*local_rows.SEAT).where(
+    _WORKERS,
+    SESSIONS.c.agent_key == bindparam("agent_key"),
+    SESSIONS.c.instance_id == bindparam("instance_id"),
+)
+_NAMES = select(
+    SESSIONS.c.session_id, SESSIONS.c.agent_key, SESSIONS.c.name_key, SESSIONS.c.ended_at
+).where(_WORKERS)
 _SAID = select(MESSAGES.c.number).where(
     MESSAGES.c.room_id == bindparam("room_id"),
     MESSAGES.c.agent_key == SPEAKER,
@@ -310,6 +323,31 @@ class LocalBook:
         rows = self._unit.rows(_LIVE, room_id=self.room_id.value)
         return [local_rows.seat(self.room_id, row).session for row in rows]
 
+    def seat(self, session_id: SessionId) -> Seat | None:
+        """Return the seat of a session."""
+        return local_seats.seat(self._unit, self.room_id, session_id)
+
+    def seats_of(self, agent_key: str, instance_id: str) -> list[Seat]:
+        """Return the seats of a worker's process."""
+        rows = self._unit.rows(
+            _OF_PROCESS,
+            room_id=self.room_id.value,
+            agent_key=agent_key,
+            instance_id=instance_id,
+        )
+        return [local_rows.seat(self.room_id, row) for row in rows]
+
+    def names(self) -> list[Named]:
+        """Return what all workers of the room are called."""
+        rows = self._unit.rows(_NAMES, room_id=self.room_id.value)
+        return [Named(SessionId(row[0]), row[1], row[2], row[3] is None) for row in rows]
+
+    def take(self, seat: Seat) -> None:
+        """Keep a seat."""
+        session_id = seat.session.session_id
+        local_seats.put(self._unit, self.seat(session_id), seat)
+        self._sessions.pop(session_id, None)
+
     def is_alive(self, process: str | None) -> bool | None:
         """Whether that process is there."""
         return None if process is None else self._processes.is_alive(process)
@@ -388,6 +426,10 @@ class Books:
         found = local_seats.entered(unit, room_id, fence)
         caller = found.seat.session if found.seat else None
         return self._of(unit, room_id, caller, found.last_number)
+
+    def begun(self, unit: Unit, room_id: RoomId) -> LocalBook:
+        """Return the book of a room in a transaction that has begun, for whoever arrives."""
+        return self._open(unit, room_id, None)
 
     def of(self, unit: Unit, session: Session) -> LocalBook:
         """Return the book of a session's room, in which it has been admitted."""

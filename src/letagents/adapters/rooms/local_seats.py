@@ -135,7 +135,7 @@ def connect(
             tick=clock.tick(),
         )
         if after is not before:
-            _put(unit, before, after)
+            put(unit, before, after)
             if arrival.ends_earlier_sessions:
                 _end_others(unit, after.session, now)
         if resumed is None or not sessions.may_resume(arrival, before):
@@ -150,8 +150,8 @@ def disconnect(store: LocalStore, room_id: RoomId, fence: Fence, clock: Clock) -
 
     def disconnect(unit: Unit) -> Session:
         before = admitted(unit, room_id, fence)
-        after = sessions.ended(before, now=clock.now())
-        _put(unit, before, after)
+        after = sessions.ended(before, now=clock.now(), tick=clock.tick())
+        put(unit, before, after)
         return after.session
 
     return store.write(disconnect, room_id.value)
@@ -166,7 +166,7 @@ def touch(
         before = admitted(unit, room_id, fence)
         process = processes.own if before.session.kind is SessionKind.WORKER else None
         after = sessions.heard(before, now=clock.now(), tick=clock.tick(), process=process)
-        _put(unit, before, after)
+        put(unit, before, after)
 
     store.write(touch, room_id.value)
 
@@ -256,10 +256,10 @@ def _end_others(unit: Unit, session: Session, now: datetime) -> None:
     )
     for row in others:
         before = local_rows.seat(session.room_id, row)
-        _put(unit, before, sessions.ended(before, now=now))
+        put(unit, before, sessions.ended(before, now=now))
 
 
-def _put(unit: Unit, before: Seat | None, after: Seat) -> None:
+def put(unit: Unit, before: Seat | None, after: Seat) -> None:
     """Keep a seat, and count the change if it is one of who is in the room."""
     unit.change(_OPEN if before is None else _CHANGE, local_rows.seat_facts(after))
     if _listed(before) != _listed(after):

@@ -16,9 +16,10 @@ from letagents.adapters.rooms.book import (
     everybody,
 )
 from letagents.adapters.rooms.evidence import ToldProcesses
-from letagents.adapters.rooms.kept import dues
+from letagents.adapters.rooms.kept import arriving, dues
 from letagents.adapters.rooms.kept.board_records import WORK_LEASES
 from letagents.adapters.rooms.memory_book import MemoryBook, Things
+from letagents.adapters.rooms.patience import Pause, patiently
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.domain import fencing, messages, rooms, search, sessions
 from letagents.domain.absences import GRACE
@@ -180,6 +181,7 @@ class MemoryRooms:
     _processes: Processes = attrs.field(factory=ToldProcesses)
     _admins: Admins = everybody
     _grace: timedelta = GRACE
+    _pause: Pause = asyncio.sleep
     _kept: dict[RoomId, _Kept] = attrs.field(factory=dict)
     _bells: Bells = attrs.field(factory=Bells)
 
@@ -204,6 +206,10 @@ class MemoryRooms:
 
     async def connect(self, room_id: RoomId, arrival: Arrival) -> Connection:
         """Open a session or take it over."""
+        if arriving.comes_so(arrival):
+            return await patiently(
+                lambda may_wait: self._admitted(room_id, arrival, may_wait), self._pause
+            )
         kept, now = self._at(room_id), self._clock.now()
         session_id = self._session_id(kept, arrival)
         before = kept.seats.get(session_id)
@@ -224,15 +230,27 @@ class MemoryRooms:
         connection = seat.connection(arrival.token)
         if not sessions.may_resume(arrival, before):
             return connection
-        book = self._book(room_id, connection.fence)
-        left = resuming.resumed(book, seat.session)
+        return self._with_resumed(room_id, connection)
+
+    async def _admitted(self, room_id: RoomId, arrival: Arrival, may_wait: bool) -> Connection:
+        """Let somebody in who comes through a server."""
+        book = self._book(room_id, None)
+        arrived = arriving.arrive(book, arrival, may_wait=may_wait)
         book.keep()
-        return attrs.evolve(connection, resumed=left)
+        self._bells.ring(room_id)
+        made = arrived.connection
+        return self._with_resumed(room_id, made) if arrived.may_resume else made
+
+    def _with_resumed(self, room_id: RoomId, made: Connection) -> Connection:
+        book = self._book(room_id, made.fence)
+        left = resuming.resumed(book, made.session)
+        book.keep()
+        return attrs.evolve(made, resumed=left)
 
     async def disconnect(self, room_id: RoomId, fence: Fence) -> Session:
         """End the session."""
         kept = self._at(room_id)
-        seat = sessions.ended(kept.admitted(fence), now=self._clock.now())
+        seat = sessions.ended(kept.admitted(fence), now=self._clock.now(), tick=self._clock.tick())
         kept.seats[fence.session_id] = seat
         self._bells.ring(room_id)
         return seat.session
@@ -335,6 +353,15 @@ class MemoryRooms:
         book.keep()
         self._sign(self._at(room_id), fence)
         self._bells.ring(room_id)
+        return done
+
+    async def note(
+        self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None = None
+    ) -> T:
+        """Do as `change`, for what nobody waits for and what is no sign of anybody."""
+        book = self._book(room_id, fence)
+        done = work(book)
+        book.keep()
         return done
 
     async def look(

@@ -6,10 +6,11 @@ from typing import Any, TypeVar
 
 import attrs
 
-from letagents.adapters.rooms.book import EVERYTHING, SYSTEM, Kind, Lookup, Where
+from letagents.adapters.rooms.book import EVERYTHING, SYSTEM, Kind, Lookup, Named, Where
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.messages import Message
-from letagents.domain.sessions import Seat, Session
+from letagents.domain.names import name_key
+from letagents.domain.sessions import Seat, Session, SessionKind
 from letagents.domain.ticks import Tick
 from letagents.ports.ids import Ids
 from letagents.ports.processes import Processes
@@ -77,6 +78,32 @@ class MemoryBook:
         """Return the sessions that have not ended."""
         live = [seat.session for seat in self._seats.values() if seat.is_live]
         return sorted(live, key=lambda one: (one.created_at, str(one.session_id)))
+
+    def seat(self, session_id: SessionId) -> Seat | None:
+        """Return the seat of a session."""
+        return self._seats.get(session_id)
+
+    def seats_of(self, agent_key: str, instance_id: str) -> list[Seat]:
+        """Return the seats of a worker's process."""
+        return [
+            seat
+            for seat in self._workers()
+            if (seat.session.agent_key, seat.session.instance_id) == (agent_key, instance_id)
+        ]
+
+    def names(self) -> list[Named]:
+        """Return what all workers of the room are called."""
+        return [
+            Named(one.session_id, one.agent_key, name_key(one.display_name), one.ended_at is None)
+            for one in (seat.session for seat in self._workers())
+        ]
+
+    def take(self, seat: Seat) -> None:
+        """Keep a seat at once: nothing refuses after that."""
+        self._seats[seat.session.session_id] = seat
+
+    def _workers(self) -> list[Seat]:
+        return [one for one in self._seats.values() if one.session.kind is SessionKind.WORKER]
 
     def is_alive(self, process: str | None) -> bool | None:
         """Whether that process is there."""

@@ -10,4 +10,6 @@ def resumed(book: Book, session: Session) -> tuple[Resumed, ...]:
     """Let `session` have what was left to it; return all that it holds."""
     held = kept_board.adopt(book, session)
     kept_absences.returned(book, session, held)
-    return tuple(Resumed(lease.about, lease.kind.value, lease.epoch) for lease in held)
+    return tuple(
+        Resumed(lease.about, lease.kind.value, lease.epoch, lease.lease_id) for lease in held
+    )

@@ -1,5 +1,6 @@
 """Sessions and arrivals as a hosted room has them, and back. (Source: hosted-api 3.5, 4.5.)"""
 
+import re
 from typing import Any
 
 from letagents.domain.fencing import UNNUMBERED, Fence
@@ -22,6 +23,9 @@ PROPOSED = "proposed_session_token"
 """Our own addition: a secret for a session without a lasting handle, so that a lost answer can be
 asked for again. Servers that know nothing of it make a secret themselves."""
 
+PROCESS_HOST = "process_host_id"
+_HOSTS = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
+
 
 def plain(seen: Session) -> Plain:
     """Return the form of a session, as everybody may see it."""
@@ -39,7 +43,7 @@ def plain_connection(made: Connection) -> Plain:
 
 
 def _adopted(resumed: tuple[Resumed, ...]) -> list[Plain]:
-    return [{"lease_id": one.about, "task_id": one.about, "kind": one.kind} for one in resumed]
+    return [{"lease_id": one.lease_id, "task_id": one.about, "kind": one.kind} for one in resumed]
 
 
 def plain_arrival(arrival: Arrival, agent_key: str) -> Plain:
@@ -49,11 +53,12 @@ def plain_arrival(arrival: Arrival, agent_key: str) -> Plain:
         "actor_key": agent_key,
         "agent_instance_id": arrival.instance_id,
         "display_name": arrival.display_name,
-        "requested_base_display_name": arrival.display_name,
+        "requested_base_display_name": arrival.base_name or arrival.display_name,
         "session_kind": arrival.kind.value,
         "runtime": arrival.runtime,
         "ide_label": arrival.ide_label,
         "repo_branch": arrival.repo_branch,
+        PROCESS_HOST: arrival.process_host,
         "registration_liveness": {
             "host_id": arrival.host.host_id,
             "host_kind": arrival.host.kind,
@@ -131,7 +136,7 @@ def _resumed(fields: Fields) -> tuple[Resumed, ...]:
     """Return what the session found again; entries that say it not in full are left out."""
     found = [one for one in fields.list("adopted_task_leases") if isinstance(one, dict)]
     return tuple(
-        Resumed(one["task_id"], one["kind"])
+        Resumed(one["task_id"], one["kind"], lease_id=one["lease_id"])
         for one in found
         if all(isinstance(one.get(name), str) for name in ("lease_id", "task_id", "kind"))
     )
@@ -140,6 +145,11 @@ def _resumed(fields: Fields) -> tuple[Resumed, ...]:
 def worker_id(instance_id: str | None) -> WorkerId | None:
     """Return the lasting handle that an instance id is, if it is one."""
     return WorkerId(instance_id) if instance_id and WorkerId.fits(instance_id) else None
+
+
+def process_host(given: object) -> str | None:
+    """Return the machine that a process names, or None where what is given names none."""
+    return given if isinstance(given, str) and _HOSTS.fullmatch(given) else None
 
 
 def predecessor(session_id: object, token: object) -> Predecessor | None:

@@ -6,7 +6,7 @@ from datetime import datetime
 import attrs
 
 from letagents.adapters.rooms.book import Book, Kind, Where
-from letagents.adapters.rooms.kept import dues
+from letagents.adapters.rooms.kept import dues, links
 from letagents.adapters.rooms.kept.board_records import WORK_LEASES
 from letagents.adapters.rooms.kept.notices import AUTO, LIVENESS
 from letagents.domain import absences
@@ -49,7 +49,7 @@ def due(book: Book, key: str) -> None:
     session, held = book.session(SessionId(key)), _held(book, key)
     if session is None or not held:
         return
-    alive = book.is_alive(session.process)
+    alive = links.is_alive(book, session)
     found = absences.look(session, alive=alive, tick=book.tick, grace=book.grace)
     if found.is_there:
         book.saw(session.session_id)

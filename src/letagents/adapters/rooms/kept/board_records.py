@@ -5,7 +5,8 @@ from datetime import timedelta
 from typing import TypeVar
 
 from letagents.adapters.rooms.book import Book, Kind, Lookup, Where
-from letagents.domain import leases, ticks
+from letagents.adapters.rooms.kept import links
+from letagents.domain import leases
 from letagents.domain.approvals import Standing
 from letagents.domain.board import LeaseView, TaskView
 from letagents.domain.events import Event
@@ -133,8 +134,8 @@ def evidence(book: Book, lease: Lease) -> Evidence:
     if session is None:
         return Evidence(ended=True)
     return Evidence(
-        alive=book.is_alive(session.process),
-        seen=ticks.latest([session.seen, book.last_seen(session.process)], book.tick),
+        alive=links.is_alive(book, session),
+        seen=links.last_sign(book, session),
         ended=session.ended_at is not None,
     )
 

@@ -3,7 +3,7 @@
 import attrs
 
 from letagents.adapters.rooms.book import Book, Keeping, Where
-from letagents.adapters.rooms.kept import board_records, doing, dues
+from letagents.adapters.rooms.kept import board_records, doing, dues, links
 from letagents.adapters.rooms.kept import decisions as kept_decisions
 from letagents.adapters.rooms.kept import intents as kept_intents
 from letagents.adapters.rooms.kept import managers as kept_managers
@@ -54,7 +54,7 @@ class KeptGovernance:
 
         def candidates(book: Book) -> tuple[Candidate, ...]:
             workers = [one for one in book.sessions() if one.kind is SessionKind.WORKER]
-            return tuple(Candidate(one, book.is_alive(one.process)) for one in workers)
+            return tuple(Candidate(one, links.is_alive(book, one)) for one in workers)
 
         return await self._rooms.look(room_id, candidates, viewer)
 

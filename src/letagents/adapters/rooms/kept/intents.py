@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from letagents.adapters.rooms.book import Book, Kind, Lookup, Where
+from letagents.adapters.rooms.kept import links
 from letagents.domain import approvals, denials, governance, intents, spending
 from letagents.domain.approvals import Intent, Standing
 from letagents.domain.governance import BoardSettings, Evidence, Manager, ManagerMode
@@ -55,7 +56,7 @@ def manager(book: Book) -> Manager | None:
 def evidence(book: Book, one: Manager) -> Evidence:
     """Return what the room knows of that manager."""
     session = book.session(one.session_id)
-    return Evidence(session, book.is_alive(session.process) if session else None)
+    return Evidence(session, links.is_alive(book, session) if session else None)
 
 
 def needs_intent(book: Book) -> bool:

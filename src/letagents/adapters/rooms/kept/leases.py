@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 
 from letagents.adapters.rooms.book import Book, Where
 from letagents.adapters.rooms.kept import absences as kept_absences
-from letagents.adapters.rooms.kept import board_records, path_records
+from letagents.adapters.rooms.kept import board_records, links, path_records
 from letagents.adapters.rooms.kept import intents as kept_intents
 from letagents.adapters.rooms.kept.board_records import LEASES, VERDICTS
 from letagents.adapters.rooms.kept.board_sheet import Sheet
@@ -129,7 +129,7 @@ def _spend(
 
 
 def _target(book: Book, target: Target) -> Session:
-    return targets.resolved(target, book.sessions(), lambda one: book.is_alive(one.process))
+    return targets.resolved(target, book.sessions(), lambda one: links.is_alive(book, one))
 
 
 # --- reviews --------------------------------------------------------------------------------------
@@ -288,7 +288,8 @@ def _passes(book: Book, lease: Lease, session: Session, there: Collection[str]) 
         lease,
         holder,
         session,
-        alive=book.is_alive(holder.process),
+        has_exited=links.has_exited(book, holder, session),
+        is_own=links.have_one_owner(book, holder, session),
         holder_is_elsewhere=lease.agent_key in there,
     )
 

@@ -6,7 +6,7 @@ import attrs
 
 from letagents.adapters.rooms.book import Book
 from letagents.adapters.rooms.kept import decisions as kept_decisions
-from letagents.adapters.rooms.kept import dues
+from letagents.adapters.rooms.kept import dues, links
 from letagents.adapters.rooms.kept import intents as kept_intents
 from letagents.adapters.rooms.kept import notices as kept_notices
 from letagents.adapters.rooms.kept.intents import MANAGERS
@@ -81,7 +81,7 @@ def watch(book: Book, manager_id: str) -> None:
 
 
 def _successor(book: Book, manager: Manager) -> Session | None:
-    live = [(one, book.is_alive(one.process)) for one in book.sessions()]
+    live = [(one, links.is_alive(book, one)) for one in book.sessions()]
     return governance.successor(manager, live, book.tick)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import attrs
 
 from letagents.adapters.rooms.book import Where
-from letagents.adapters.rooms.kept import board_records
+from letagents.adapters.rooms.kept import board_records, links
 from letagents.adapters.rooms.kept import intents as kept_intents
 from letagents.adapters.rooms.kept.board_records import TASKS, WORK_LEASES
 from letagents.adapters.rooms.kept.board_sheet import Sheet
@@ -290,10 +290,11 @@ def _is_there(sheet: Sheet, task: Task) -> bool:
 
 
 def _gives_signs(sheet: Sheet, session: Session) -> bool:
-    alive = sheet.book.is_alive(session.process)
+    alive = links.is_alive(sheet.book, session)
     if alive is not None:
         return alive
-    return session.seen is not None and elapsed(session.seen, sheet.book.tick) < sheet.term
+    sign = links.last_sign(sheet.book, session)
+    return sign is not None and elapsed(sign, sheet.book.tick) < sheet.term
 
 
 def _changed_by_a_person(sheet: Sheet, task: Task, patch: Patch) -> Task:

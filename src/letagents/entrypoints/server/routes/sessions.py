@@ -66,7 +66,15 @@ async def _agent(call: Call, account: Account, kind: SessionKind) -> Arrival:
         predecessor=_predecessor(body),
         insists=body.get("insists") is True,
         host=_host(body.get("registration_liveness")),
+        account=account.account_id,
+        base_name=await _text(call, "requested_base_display_name"),
+        process_host=wire.process_host(body.get(wire.PROCESS_HOST)),
+        makes_its_secret=worker_id is not None or _proposed(body) is not None,
     )
+
+
+async def _text(call: Call, name: str) -> str | None:
+    return (await call.text(name) or "").strip() or None
 
 
 async def _name(call: Call) -> str:

@@ -1,0 +1,210 @@
+"""Who attends, for rooms that keep books: one place for all connections of a server process.
+
+A connection that is open is written down anew every half minute, all of a room's at once; so an end
+made by another server process, or a newer connection there, is noticed then at the latest.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import anyio
+import attrs
+
+from letagents.adapters.rooms.book import Book, Keeping
+from letagents.adapters.rooms.kept import links
+from letagents.adapters.rooms.kept.links import Link
+from letagents.domain.errors import LetAgentsError
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import RoomId, SessionId
+from letagents.domain.presence import EXITED, REFRESHED
+from letagents.domain.sessions import SessionKind
+from letagents.ports.attendance import NoAttendance, Over
+from letagents.ports.ids import Ids
+
+CLOSING = 5.0
+"""Seconds that the closing of a connection may take to be written down."""
+
+
+@attrs.define(eq=False)
+class KeptAttended:
+    """One connection that is open here."""
+
+    session_id: SessionId
+    connection_id: str
+    _room: "_Room"
+    _end: asyncio.Future[Over] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._end = asyncio.get_running_loop().create_future()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is over."""
+        return self._end.done()
+
+    def end(self, how: Over) -> None:
+        """Let it be over."""
+        if not self._end.done():
+            self._end.set_result(how)
+
+    async def over(self) -> Over:
+        """Return once it is over; until then see to it that the room knows of it."""
+        while not self._end.done():
+            left = self._room.due_in()
+            await asyncio.wait([self._end], timeout=left)
+            if not self._end.done() and self._room.due_in() <= 0:
+                await self._room.refresh()
+        return self._end.result()
+
+
+@attrs.define(eq=False)
+class _Room:
+    """The connections of one room that are open here, by their session."""
+
+    room_id: RoomId
+    _rooms: Keeping
+    _every: float
+    attended: dict[SessionId, KeptAttended] = attrs.field(factory=dict)
+    _refreshed: float = attrs.field(factory=lambda: asyncio.get_running_loop().time())
+
+    def due_in(self) -> float:
+        """Return in how many seconds the room is to be told again."""
+        return self._refreshed + self._every - asyncio.get_running_loop().time()
+
+    async def refresh(self) -> None:
+        """Tell the room of all connections; let those be over that it knows no more."""
+        self._refreshed = asyncio.get_running_loop().time()
+        asked = dict(self.attended)
+        with contextlib.suppress(LetAgentsError):  # it is told again, half a minute later
+            found = await self._rooms.note(self.room_id, lambda book: _refreshed(book, asked))
+            for session_id, how in found.items():
+                asked[session_id].end(how)
+
+
+def _refreshed(book: Book, asked: dict[SessionId, KeptAttended]) -> dict[SessionId, Over]:
+    over: dict[SessionId, Over] = {}
+    for session_id, attended in asked.items():
+        session, link = book.session(session_id), links.of(book, session_id)
+        if session is None or session.ended_at is not None:
+            over[session_id] = Over.ENDED
+        elif link is None or link.connection != attended.connection_id:
+            over[session_id] = Over.CLOSED
+        else:
+            links.refreshed(book, link)
+    return over
+
+
+@attrs.define(eq=False)
+class KeptAttendance:
+    """All connections that are open in this server process."""
+
+    _rooms: Keeping
+    _ids: Ids
+    _every: timedelta = REFRESHED
+    _open: dict[RoomId, _Room] = attrs.field(factory=dict)
+    _is_shut: bool = False
+
+    @asynccontextmanager
+    async def attend(self, room_id: RoomId, fence: Fence) -> AsyncIterator[KeptAttended]:
+        """Hold a connection open; one that is left before it is over was closed by its process."""
+        connection_id = self._ids.uuid()
+        await self._tell(room_id, fence, connection_id)
+        attended = self._begun(room_id, fence.session_id, connection_id)
+        try:
+            yield attended
+        finally:
+            self._left(room_id, attended)
+            if not attended.is_over:
+                await self._close(room_id, fence.session_id, connection_id)
+
+    async def exited(self, room_id: RoomId, fence: Fence, connection_id: str | None) -> bool:
+        """Take note that the process exits, where that can be true."""
+        return await self._rooms.note(room_id, lambda book: _exited(book, connection_id), fence)
+
+    def ended(self, room_id: RoomId, sessions: Iterable[SessionId]) -> None:
+        """Let connections be over whose sessions have just ended."""
+        room = self._open.get(room_id)
+        for session_id in sessions if room else ():
+            if room and (attended := room.attended.get(session_id)) is not None:
+                attended.end(Over.ENDED)
+
+    def shut(self) -> None:
+        """Let all be over, those that come from now on too; nothing is written down of it."""
+        self._is_shut = True
+        for room in self._open.values():
+            for attended in room.attended.values():
+                attended.end(Over.CLOSED)
+
+    def _begun(self, room_id: RoomId, session_id: SessionId, connection_id: str) -> KeptAttended:
+        every = self._every.total_seconds()
+        room = self._open.setdefault(room_id, _Room(room_id, self._rooms, every))
+        attended = KeptAttended(session_id, connection_id, room)
+        if (before := room.attended.get(session_id)) is not None:
+            before.end(Over.CLOSED)
+        room.attended[session_id] = attended
+        if self._is_shut:
+            attended.end(Over.CLOSED)
+        return attended
+
+    def _left(self, room_id: RoomId, attended: KeptAttended) -> None:
+        room = self._open[room_id]
+        if room.attended.get(attended.session_id) is attended:
+            del room.attended[attended.session_id]
+        if not room.attended:
+            self._open.pop(room_id, None)
+
+    async def _tell(self, room_id: RoomId, fence: Fence, connection_id: str) -> None:
+        """Let the room know of a connection, or of none if the process is gone by then."""
+        try:
+            await self._rooms.note(room_id, lambda book: _opened(book, connection_id), fence)
+        except anyio.get_cancelled_exc_class():
+            await self._close(room_id, fence.session_id, connection_id)
+            raise
+
+    async def _close(self, room_id: RoomId, session_id: SessionId, connection_id: str) -> None:
+        def close(book: Book) -> None:
+            _closed(book, session_id, connection_id)
+
+        with (
+            anyio.move_on_after(CLOSING, shield=True),
+            contextlib.suppress(LetAgentsError),  # its silence tells of it, in the end
+        ):
+            await self._rooms.note(room_id, close)
+
+
+def _opened(book: Book, connection_id: str) -> None:
+    session, link = book.caller, _own(book)
+    if session is None or session.kind is not SessionKind.WORKER or link is None:
+        raise NoAttendance(
+            "Only a worker that was registered through this server has a process connection.",
+            remedy="Call register_agent_session first.",
+        )
+    links.opened(book, link, connection_id)
+
+
+def _closed(book: Book, session_id: SessionId, connection_id: str) -> None:
+    session, link = book.session(session_id), links.of(book, session_id)
+    is_live = session is not None and session.ended_at is None
+    if is_live and link is not None and link.connection == connection_id:
+        links.closed(book, link)
+
+
+def _exited(book: Book, connection_id: str | None) -> bool:
+    link = _own(book)
+    if link is None or link.seen is None or not _may_exit(link, connection_id):
+        return False
+    links.exited(book, link)
+    return True
+
+
+def _may_exit(link: Link, connection_id: str | None) -> bool:
+    if connection_id is None:
+        return link.closed is not None
+    return connection_id != EXITED and link.connection == connection_id
+
+
+def _own(book: Book) -> Link | None:
+    return links.of(book, book.caller.session_id) if book.caller else None
