@@ -28,6 +28,7 @@ from letagents.domain.ids import RoomId, SessionId, Token
 from letagents.domain.rooms import Room
 from letagents.domain.sessions import Arrival, Session, SessionKind
 from letagents.ports.accounts import Accounts
+from letagents.ports.attendance import Roll
 from letagents.ports.board import Board
 from letagents.ports.clock import Clock
 from letagents.ports.feeds import Feed
@@ -82,8 +83,13 @@ class Hosting:
     memory: Stores | None = None
     stopping: anyio.Event = attrs.field(factory=anyio.Event)
     """Set once the server is to end: whoever waits gets an answer then."""
+<<<<<<< HEAD
     feed: Feed | None = None
     pace: Pace = Pace()
+=======
+    roll: Roll | None = None
+    """The process connections that are open here; None where none are kept."""
+>>>>>>> 5306a98 (Prove over a connection that a process is there, and keep, pass on and wait for names by that)
     _owners: dict[tuple[str, str], tuple[str, SessionKind]] = attrs.field(factory=dict)
     _persons: dict[tuple[str, str], Token] = attrs.field(factory=dict)
     _joins: Joins = attrs.field(init=False)

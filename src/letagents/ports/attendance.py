@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from letagents.domain.errors import LetAgentsError
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
 
@@ -25,12 +24,6 @@ class Over(enum.Enum):
     """The session has ended."""
     CLOSED = "closed"
     """It says nothing of the session: who is there attends anew."""
-
-
-class NoAttendance(LetAgentsError):
-    """The server knows of no process connections. It says nothing of the session."""
-
-    code = "no_attendance"
 
 
 class Attended(Protocol):

@@ -224,12 +224,6 @@ class Keeping(Protocol):
         """
         ...
 
-    async def note(
-        self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None = None
-    ) -> T:
-        """Do as `change` for what nobody waits for, and what is no call of whoever `fence` is."""
-        ...
-
     async def look(
         self, room_id: RoomId, work: Callable[[Book], T], viewer: Fence | None = None
     ) -> T:
@@ -237,6 +231,16 @@ class Keeping(Protocol):
 
         Raises: as `change`, but for OutcomeUnknown.
         """
+        ...
+
+
+class Noting(Keeping, Protocol):
+    """Hands out books for what is noted beside what is done in a room."""
+
+    async def note(
+        self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None = None
+    ) -> T:
+        """Do as `change` for what nobody waits for, and what is no call of whoever `fence` is."""
         ...
 
 

@@ -20,7 +20,11 @@ from letagents.entrypoints.server.routes import (
     memory,
     messages,
     paths,
+<<<<<<< HEAD
     reasoning,
+=======
+    process,
+>>>>>>> 5306a98 (Prove over a connection that a process is there, and keep, pass on and wait for names by that)
     rooms,
     search,
     sessions,
@@ -41,6 +45,7 @@ ROUTES: Sequence[tuple[str, str, Handler]] = (
     *streams.ROUTES,
     *messages.ROUTES,
     *sessions.ROUTES,
+    *process.ROUTES,
     *board.ROUTES,
     *governance.ROUTES,
     *paths.ROUTES,

@@ -135,6 +135,7 @@ _ERRORS_IN = (
     "messages",
     "moves",
     "path_claims",
+    "presence",
     "reasoning",
     "records",
     "serving",

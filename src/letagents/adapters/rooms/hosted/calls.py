@@ -5,9 +5,11 @@ unavailable; where it may have happened, the outcome is unknown.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any, Protocol, TypeVar
 
+import anyio
 import attrs
 import httpx
 import orjson
@@ -28,6 +30,11 @@ from letagents.wire.http.credentials import SESSION_ID, SESSION_TOKEN
 from letagents.wire.http.reading import Unreadable
 
 T = TypeVar("T")
+
+LONGEST_LINE = 64 * 1024
+"""Bytes of a stream's line; the servers' own are some hundreds."""
+READING = 5.0
+"""Seconds that the refusal of a stream may take to be read."""
 
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
@@ -145,6 +152,36 @@ class Calls:
             return None, _in_short(error)
         return answer.status_code, None
 
+    @asynccontextmanager
+    async def stream(
+        self, path: str, *, headers: Mapping[str, str], patience: float, silence: float
+    ) -> AsyncIterator[AsyncIterator[str]]:
+        """Open a stream whose answer begins within `patience`; yield its lines.
+
+        They end where the stream does, breaks off, or brings nothing for `silence`, in seconds.
+
+        Raises:
+            Absent: the server has no such stream.
+            RoomsUnavailable: there is no answer.
+            LetAgentsError: what the server says.
+        """
+        timeout = httpx.Timeout(patience, read=silence)
+        token = await self._shows.token()
+        request = self._client.build_request(
+            "GET", path, headers=_headers(token, headers), timeout=timeout
+        )
+        try:
+            with anyio.fail_after(patience):
+                answer = await self._client.send(request, stream=True)
+        except (httpx.HTTPError, TimeoutError) as error:
+            raise _unavailable(error) from error
+        async with aclosing(answer):
+            if not answer.is_success:
+                await _read_soon(answer)
+                raise await self._refusal(answer, token, _worker_in_headers(headers))
+            async with aclosing(_lines(answer)) as lines:
+                yield lines
+
     async def send(
         self,
         method: str,
@@ -237,6 +274,25 @@ def _headers(token: str | None, more: Mapping[str, str] | None = None) -> dict[s
     return {"Content-Type": "application/json", **shown, **(more or {})}
 
 
+async def _read_soon(answer: httpx.Response) -> None:
+    try:
+        with anyio.fail_after(READING):
+            await answer.aread()
+    except (httpx.HTTPError, TimeoutError) as error:
+        raise _unavailable(error) from error
+
+
+async def _lines(answer: httpx.Response) -> AsyncGenerator[str, None]:
+    left = b""
+    with suppress(httpx.HTTPError):
+        async for piece in answer.aiter_bytes():
+            *whole, left = (left + piece).split(b"\n")
+            for line in whole:
+                yield line.rstrip(b"\r").decode("utf-8", "replace")
+            if len(left) > LONGEST_LINE:
+                return
+
+
 def _document(answer: httpx.Response) -> Any:
     try:
         return orjson.loads(answer.content) if answer.content else None
@@ -263,7 +319,9 @@ def _of_status(status: int, document: object) -> LetAgentsError:
     if status == 403:
         kind = WorkerSessionRequired if "worker session" in str(said).lower() else NotYourAgent
         return kind(told, remedy="Call register_agent_session, or use an account that may.")
-    if status == 404:
+    if status == 410:
+        return SessionEnded(None, "that room", "the room ended its session")
+    if status in (404, 405):
         missing = UnknownRoom if code == "ROOM_NOT_FOUND" else Absent
         return missing(told, remedy="Call join_room(name=...) to open it.")
     if status in (400, 413, 422):

@@ -13,15 +13,15 @@ from datetime import timedelta
 import anyio
 import attrs
 
-from letagents.adapters.rooms.book import Book, Keeping
+from letagents.adapters.rooms.book import Book, Noting
 from letagents.adapters.rooms.kept import links
 from letagents.adapters.rooms.kept.links import Link
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
-from letagents.domain.presence import EXITED, REFRESHED
+from letagents.domain.presence import EXITED, REFRESHED, NoAttendance
 from letagents.domain.sessions import SessionKind
-from letagents.ports.attendance import NoAttendance, Over
+from letagents.ports.attendance import Over
 from letagents.ports.ids import Ids
 
 CLOSING = 5.0
@@ -65,7 +65,7 @@ class _Room:
     """The connections of one room that are open here, by their session."""
 
     room_id: RoomId
-    _rooms: Keeping
+    _rooms: Noting
     _every: float
     attended: dict[SessionId, KeptAttended] = attrs.field(factory=dict)
     _refreshed: float = attrs.field(factory=lambda: asyncio.get_running_loop().time())
@@ -101,7 +101,7 @@ def _refreshed(book: Book, asked: dict[SessionId, KeptAttended]) -> dict[Session
 class KeptAttendance:
     """All connections that are open in this server process."""
 
-    _rooms: Keeping
+    _rooms: Noting
     _ids: Ids
     _every: timedelta = REFRESHED
     _open: dict[RoomId, _Room] = attrs.field(factory=dict)
@@ -109,16 +109,24 @@ class KeptAttendance:
 
     @asynccontextmanager
     async def attend(self, room_id: RoomId, fence: Fence) -> AsyncIterator[KeptAttended]:
-        """Hold a connection open; one that is left before it is over was closed by its process."""
+        """Hold a connection open. Who leaves in order before it is over has closed it.
+
+        Whoever is torn out of it may be, and that says nothing: the server may be what ends.
+        """
         connection_id = self._ids.uuid()
         await self._tell(room_id, fence, connection_id)
         attended = self._begun(room_id, fence.session_id, connection_id)
         try:
             yield attended
-        finally:
-            self._left(room_id, attended)
             if not attended.is_over:
                 await self._close(room_id, fence.session_id, connection_id)
+        finally:
+            self._left(room_id, attended)
+
+    @property
+    def count(self) -> int:
+        """How many connections are open here."""
+        return sum(len(room.attended) for room in self._open.values())
 
     async def exited(self, room_id: RoomId, fence: Fence, connection_id: str | None) -> bool:
         """Take note that the process exits, where that can be true."""
@@ -150,7 +158,9 @@ class KeptAttendance:
         return attended
 
     def _left(self, room_id: RoomId, attended: KeptAttended) -> None:
-        room = self._open[room_id]
+        room = self._open.get(room_id)
+        if room is None:
+            return
         if room.attended.get(attended.session_id) is attended:
             del room.attended[attended.session_id]
         if not room.attended:

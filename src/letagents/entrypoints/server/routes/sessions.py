@@ -1,5 +1,6 @@
 """Sessions of agents: opened, taken over, ended. (Source: hosted-api 3.5.)"""
 
+from collections.abc import Sequence
 from typing import Any
 
 from starlette.responses import Response
@@ -7,7 +8,7 @@ from starlette.responses import Response
 from letagents.application.hosting import arriving
 from letagents.domain.accounts import Account
 from letagents.domain.errors import Malformed
-from letagents.domain.ids import Token
+from letagents.domain.ids import SessionId, Token
 from letagents.domain.sessions import Arrival, Host, Predecessor, SessionKind
 from letagents.entrypoints.server.answers import Refused, answer
 from letagents.entrypoints.server.calls import Call
@@ -25,7 +26,14 @@ async def register(call: Call) -> Response:
         else await _agent(call, account, kind)
     )
     made = await call.hosting.rooms.connect(call.room_id, arrival)
+    _tell(call, made.displaced)
     return answer(wire.plain_connection(made), 201)
+
+
+def _tell(call: Call, ended: Sequence[SessionId]) -> None:
+    """Let the processes hear whose sessions have ended."""
+    if call.hosting.roll is not None:
+        call.hosting.roll.ended(call.room_id, ended)
 
 
 def _kind(given: object) -> SessionKind:
@@ -135,6 +143,7 @@ async def disconnect(call: Call) -> Response:
     if call.named("session_id") != str(fence.session_id):
         raise Refused(403, "Worker sessions can only disconnect themselves.")
     ended = await call.hosting.rooms.disconnect(call.room_id, fence)
+    _tell(call, [ended.session_id])
     shown = {"room_id": str(call.room_id), "agent_session": wire.plain(ended)}
     return answer(shown | {"delivery_session": None})
 
