@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from letagents.adapters.rooms.hosted.board import HostedBoard
-from letagents.adapters.rooms.hosted.calls import Calls
+from letagents.adapters.rooms.hosted.calls import Always, Calls
 from letagents.adapters.rooms.hosted.governance import HostedGovernance
 from letagents.adapters.rooms.hosted.paths import HostedPaths
 from letagents.domain.board import Handoff, Query, Release, Target
@@ -20,6 +20,7 @@ from letagents.domain.errors import (
     NotAvailable,
     OutcomeUnknown,
     RoomsUnavailable,
+    SessionEnded,
     UnknownRoom,
 )
 from letagents.domain.fencing import UNNUMBERED, Fence
@@ -269,6 +270,8 @@ async def test_an_intent_is_asked_for_and_decided() -> None:
         (503, {"error": "busy"}, RoomsUnavailable),
         (200, {"id": "task_3"}, OutcomeUnknown),
         (200, b"{", OutcomeUnknown),
+        (500, {"error": "Task update failed"}, OutcomeUnknown),
+        (502, b"<html>", OutcomeUnknown),
     ],
 )
 async def test_a_refusal_is_told_by_its_code(
@@ -279,6 +282,26 @@ async def test_a_refusal_is_told_by_its_code(
             await HostedBoard(calls).change(ROOM, "task_3", Patch(status=Status.BLOCKED), FENCE)
     if isinstance(body, dict) and "error" in body and status == 409:
         assert str(body["error"]) in refused.value.happened
+
+
+async def test_a_refusal_of_who_is_named_in_the_headers_signs_nobody_out() -> None:
+    class Remembers(Always):
+        async def refused(self, token: str) -> None:
+            signed_out.append(token)
+
+        async def session_ended(self, session_id: SessionId, token: Token) -> None:
+            ended.append(session_id)
+
+    signed_out: list[str] = []
+    ended: list[SessionId] = []
+    told = {"error": "This agent session has ended. Register again."}
+    transport = httpx.MockTransport(Server({"POST /board-managers": (401, told)}))
+    async with httpx.AsyncClient(transport=transport, base_url="http://rooms.test") as http:
+        governance = HostedGovernance(Calls(http, Remembers(lambda: "a token")))
+        with pytest.raises(SessionEnded):
+            await governance.assign_manager(ROOM, SessionId("agent_session_8"), fence=FENCE)
+
+    assert (signed_out, ended) == ([], [FENCE.session_id])
 
 
 async def test_a_lost_answer_is_unknown_and_an_unsent_call_is_not() -> None:

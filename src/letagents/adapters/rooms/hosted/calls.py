@@ -208,7 +208,11 @@ class Calls:
         except httpx.HTTPError as error:
             raise _unknown(error) from error
         if not answer.is_success:
-            raise await self._refusal(answer, token, _worker_in_body(document))
+            worker = _worker_in_headers(headers) if headers else _worker_in_body(document)
+            refusal = await self._refusal(answer, token, worker)
+            if _is_untold(answer, refusal):
+                raise _unknown(refusal) from refusal
+            raise refusal
         try:
             return read(_document(answer))
         except Unreadable as error:
@@ -236,6 +240,16 @@ class Calls:
         if token is not None:
             await self._shows.refused(token)
         return told or _of_status(answer.status_code, document)
+
+
+def _is_untold(answer: httpx.Response, refusal: LetAgentsError) -> bool:
+    """Whether a failure that is answered says nothing of whether what was asked happened.
+
+    So is one of a server on the way that heard nothing from the next. Of 503 the interface says
+    that nothing happened.
+    """
+    is_failure = answer.status_code >= 500 and answer.status_code != 503
+    return is_failure and type(refusal) is RoomsUnavailable
 
 
 _OF_WORKERS = ("agent_session_token", "replace_agent_session_token", "connection_token")
@@ -355,4 +369,6 @@ def _in_short(error: Exception) -> str:
     """Return what failed; never an address, which may hold a password."""
     if isinstance(error, Unreadable):
         return f"its answer cannot be read ({error})"
+    if isinstance(error, LetAgentsError):
+        return error.happened.rstrip(".")
     return type(error).__name__
