@@ -83,13 +83,10 @@ class Hosting:
     memory: Stores | None = None
     stopping: anyio.Event = attrs.field(factory=anyio.Event)
     """Set once the server is to end: whoever waits gets an answer then."""
-<<<<<<< HEAD
     feed: Feed | None = None
     pace: Pace = Pace()
-=======
     roll: Roll | None = None
     """The process connections that are open here; None where none are kept."""
->>>>>>> 5306a98 (Prove over a connection that a process is there, and keep, pass on and wait for names by that)
     _owners: dict[tuple[str, str], tuple[str, SessionKind]] = attrs.field(factory=dict)
     _persons: dict[tuple[str, str], Token] = attrs.field(factory=dict)
     _joins: Joins = attrs.field(init=False)

@@ -20,11 +20,8 @@ from letagents.entrypoints.server.routes import (
     memory,
     messages,
     paths,
-<<<<<<< HEAD
-    reasoning,
-=======
     process,
->>>>>>> 5306a98 (Prove over a connection that a process is there, and keep, pass on and wait for names by that)
+    reasoning,
     rooms,
     search,
     sessions,
