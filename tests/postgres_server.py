@@ -79,6 +79,11 @@ def text_of(url: URL) -> str:
     return url.render_as_string(hide_password=False)
 
 
+def with_options(place: str, **options: str) -> str:
+    """Return the URL with more words in its query."""
+    return text_of(make_url(place).update_query_dict(options))
+
+
 def plain(place: str) -> str:
     """Return the URL as the driver alone takes it."""
     return text_of(make_url(place).set(drivername="postgresql"))
@@ -116,7 +121,7 @@ def blank_postgres() -> Iterator[str]:
     """The URL of a PostgreSQL in which there is not even a table."""
     connection, name = _prepared(), "blank"
     connection.execute(f"CREATE SCHEMA {name}".encode())
-    yield text_of(server().update_query_dict({"options": f"-csearch_path={name}"}))
+    yield with_options(text_of(server()), options=f"-csearch_path={name}")
     connection.execute(f"DROP SCHEMA {name} CASCADE".encode())
 
 

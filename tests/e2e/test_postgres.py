@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.chats import Served
 from tests.e2e.shell import Running, run
+from tests.postgres_server import with_options
 
 PASSWORD = "hunter2"
 LONG = 120_000
@@ -16,7 +17,7 @@ LONG = 120_000
 @pytest.fixture
 def settings(postgres: str) -> Mapping[str, str]:
     """The server, with a password that it does not ask for."""
-    return {"LETAGENTS_ROOMS_DB": f"{postgres}&password={PASSWORD}"}
+    return {"LETAGENTS_ROOMS_DB": with_options(postgres, password=PASSWORD)}
 
 
 @pytest.fixture

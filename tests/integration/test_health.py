@@ -10,6 +10,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from tests.postgres_server import with_options
 
 from letagents.adapters.sql.migrations import VERSION
 from letagents.domain.errors import RoomsUnavailable
@@ -234,7 +235,9 @@ def of_rooms(findings: list[Finding]) -> str:
 async def test_a_server_says_what_it_is_and_what_its_answers_mean(
     postgres: str, tmp_path: Path
 ) -> None:
-    settings = Settings(home=tmp_path, rooms_db=f"{postgres}&options=-csynchronous_commit%3Doff")
+    settings = Settings(
+        home=tmp_path, rooms_db=with_options(postgres, options="-csynchronous_commit=off")
+    )
     findings = await examine(settings)
 
     assert not [one for one in findings if one.is_problem]

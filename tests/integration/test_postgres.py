@@ -15,7 +15,7 @@ from sqlalchemy import event
 from tests.integration.postgres_processes import LONG, Trusting, rooms_in, speak
 from tests.integration.rooms_processes import everything
 from tests.integration.test_postgres_nudges import cut_all_off
-from tests.postgres_server import OwnServer, plain, text_of
+from tests.postgres_server import OwnServer, plain, text_of, with_options
 
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.nudges.postgres import PostgresNudges
@@ -440,8 +440,7 @@ async def test_tables_of_others_are_left_alone(blank_postgres: str) -> None:
 
 def test_every_session_waits_for_the_disk_whatever_the_server_is_set_to(postgres: str) -> None:
     for own, expected in (("off", "on"), ("local", "on"), ("remote_apply", "remote_apply")):
-        set_so = f"{postgres}&options=-csynchronous_commit%3D{own}"
-        database = opened(set_so)
+        database = opened(with_options(postgres, options=f"-csynchronous_commit={own}"))
 
         assert database.read(lambda unit: _shown(unit, "synchronous_commit")) == expected
         database.close()

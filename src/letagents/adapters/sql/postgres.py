@@ -26,6 +26,8 @@ T = TypeVar("T")
 TRIES = 3
 """So often a transaction is begun that came to nothing through no fault of its own."""
 
+_SHUT_DOWN = frozenset({"57P01", "57P02"})
+"""A session that the server, or somebody who looks after it, has ended."""
 _BROKEN_OFF = frozenset({"40001", "40P01"})
 """A transaction that could not be put in a row with others, or was in a deadlock with them."""
 
@@ -116,6 +118,10 @@ class PostgresDatabase:
         except self.engine.dialect.loaded_dbapi.ProgrammingError as error:
             # Something in the URL that the driver does not know: no mistake of a statement.
             raise SQLAlchemyError(in_short(error)) from error
+        except self.failures as error:
+            if sqlstate(error) in _SHUT_DOWN:
+                raise LineLost(error) from error
+            raise
 
     def _give_back(self, connection: PoolProxiedConnection) -> None:
         """Undo what is left of a transaction, and keep the connection if that could be done."""
