@@ -52,6 +52,7 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
     """
     from letagents.adapters.git import GitSurroundings
     from letagents.adapters.own_sign_ins import OwnSignInsFile
+    from letagents.adapters.rooms.kept.attendance import KeptAttendance
     from letagents.adapters.system import SystemClock, SystemIds
 
     ids, steady = SystemIds(), SystemClock()
@@ -81,6 +82,7 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
             boards=_boards(rooms, settings.lease_term),
             memory=memory_of(rooms),
             feed=_feed(rooms, settings.lease_term),
+            roll=KeptAttendance(rooms, ids),
         )
         owner = Owner(
             Doorkeeper(accounts, ids),

@@ -243,6 +243,10 @@ class Noting(Keeping, Protocol):
         """Do as `change` for what nobody waits for, and what is no call of whoever `fence` is."""
         ...
 
+    def listen_for(self, room_id: RoomId, fence: Fence) -> None:
+        """Write down the next call of whoever `fence` is, though the last one was lately."""
+        ...
+
 
 Admins = Callable[[Session | None], bool]
 """Whether a session, or the room itself, may do what an admin of the room may."""

@@ -199,6 +199,10 @@ class LocalRooms:
         """Do as `change`, for what nobody waits for and what is no sign of anybody."""
         return await self._writer.do(lambda: self._ledger().change(room_id, work, fence))
 
+    def listen_for(self, room_id: RoomId, fence: Fence) -> None:
+        """Write down the next call of whoever `fence` is as a sign of it."""
+        self._signs.forget(room_id, fence)
+
     async def look(
         self, room_id: RoomId, work: Callable[[Book], T], viewer: Fence | None = None
     ) -> T:

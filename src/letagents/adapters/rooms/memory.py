@@ -364,6 +364,9 @@ class MemoryRooms:
         book.keep()
         return done
 
+    def listen_for(self, room_id: RoomId, fence: Fence) -> None:
+        """Do nothing: every call is written down."""
+
     async def look(
         self, room_id: RoomId, work: Callable[[Book], T], viewer: Fence | None = None
     ) -> T:

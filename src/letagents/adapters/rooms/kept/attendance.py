@@ -120,6 +120,7 @@ class KeptAttendance:
             yield attended
             if not attended.is_over:
                 await self._close(room_id, fence.session_id, connection_id)
+                self._rooms.listen_for(room_id, fence)
         finally:
             self._left(room_id, attended)
 
@@ -130,7 +131,9 @@ class KeptAttendance:
 
     async def exited(self, room_id: RoomId, fence: Fence, connection_id: str | None) -> bool:
         """Take note that the process exits, where that can be true."""
-        return await self._rooms.note(room_id, lambda book: _exited(book, connection_id), fence)
+        kept = await self._rooms.note(room_id, lambda book: _exited(book, connection_id), fence)
+        self._rooms.listen_for(room_id, fence)
+        return kept
 
     def ended(self, room_id: RoomId, sessions: Iterable[SessionId]) -> None:
         """Let connections be over whose sessions have just ended."""
