@@ -8,6 +8,7 @@ import pytest
 from letagents.domain import arrivals, fencing, sessions
 from letagents.domain.errors import RegistrationConflict
 from letagents.domain.ids import RoomId, SessionId, Token
+from letagents.domain.names import name_key
 from letagents.domain.sessions import Arrival, Predecessor, Seat
 from letagents.domain.ticks import Tick
 from letagents.testing.contracts.room_callers import arrival, passing_chat, secret
@@ -154,7 +155,7 @@ def test_a_name_of_programs_is_no_name(name: str, is_generic: bool) -> None:
 
 @pytest.mark.rule("E36")
 def test_the_end_of_a_key_is_a_name() -> None:
-    assert arrivals.key_name("ada/moss-dawn") == arrivals.names.name_key("Moss-Dawn")
+    assert arrivals.key_name("ada/moss-dawn") == name_key("Moss-Dawn")
 
 
 def test_what_ends_a_session_from_outside_is_no_sign_of_it() -> None:
