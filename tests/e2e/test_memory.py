@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 import pytest
 from tests.e2e.chats import Chat, House, Served, living_in
+from tests.e2e.served import served as server
 from tests.e2e.shell import run
 
 from letagents.testing.determinism import ManualClock
@@ -39,6 +40,7 @@ class Desk:
     home: Path
     served: Served
     worker_id: str
+    settings: dict[str, str]
 
     def call(self, tool: str, **arguments: object) -> dict[str, Any]:
         return self.served.call(tool, worker_id=self.worker_id, **arguments)
@@ -47,20 +49,33 @@ class Desk:
         return self.served.refused(tool, worker_id=self.worker_id, **arguments)
 
     def typed(self, *words: str, given: bytes = b"") -> str:
-        done = run(self.home, *words, given=given)
+        done = run(self.home, *words, given=given, settings=self.settings)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     def complained(self, *words: str) -> str:
-        done = run(self.home, *words)
+        done = run(self.home, *words, settings=self.settings)
         assert done.returncode == 1, done.stdout
         return done.stderr
 
 
+HERE, THERE = "on this machine", "on a server"
+everywhere = pytest.mark.parametrize("settings", [HERE, THERE], indirect=True)
+
+
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[str, str]]:
+    if getattr(request, "param", HERE) == HERE:
+        yield {}
+        return
+    with server(tmp_path / "home") as running:
+        yield running.settings
+
+
+@pytest.fixture
+def desk(tmp_path: Path, settings: dict[str, str]) -> Iterator[Desk]:
     home = tmp_path / "home"
-    with Served(home) as served:
+    with Served(home, settings=settings) as served:
         served.call("join_room", name="workshop")
         registered = served.call(
             "register_agent_session",
@@ -68,9 +83,10 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
             room_id="workshop",
             display_name="MossDawn",
         )
-        yield Desk(home, served, registered["worker_id"])
+        yield Desk(home, served, registered["worker_id"], settings)
 
 
+@everywhere
 def test_a_fact_is_kept_once_for_all_who_come_later(desk: Desk) -> None:
     made = desk.call("remember_room_fact", **FACT)["record"]
     again = desk.call("remember_room_fact", **FACT)["record"]
@@ -78,7 +94,7 @@ def test_a_fact_is_kept_once_for_all_who_come_later(desk: Desk) -> None:
 
     assert again == made
     assert "[conflict]" in told
-    with Served(desk.home) as later:
+    with Served(desk.home, settings=desk.settings) as later:
         later.call("join_room", name="workshop")
         found = later.call("get_room_memory")
     assert found == {"room_id": "workshop", "records": [made], "truncated": False}
@@ -87,6 +103,7 @@ def test_a_fact_is_kept_once_for_all_who_come_later(desk: Desk) -> None:
     assert "MossDawn" in made["author"]["label"]
 
 
+@everywhere
 def test_a_person_looks_after_the_facts(desk: Desk) -> None:
     desk.call("remember_room_fact", **FACT)
     assert desk.typed("memory", "workshop").splitlines()[0] == "We use tabs"
@@ -109,6 +126,7 @@ def test_a_person_looks_after_the_facts(desk: Desk) -> None:
     assert "body" in told
 
 
+@everywhere
 def test_a_person_answers_and_the_agent_that_waits_is_told(desk: Desk) -> None:
     record = desk.call("request_human_input", **REQUEST)["record"]
     assert record["response"] is None
@@ -133,7 +151,7 @@ def test_a_person_answers_and_the_agent_that_waits_is_told(desk: Desk) -> None:
     assert said["activation"]["for_current_agent"]["decision"] == "activate"
     [found] = desk.call("get_human_requests")["records"]
     assert found["response"]["body"] == "Four spaces."
-    assert found["response"]["actor"]["label"] == "Grace"
+    assert found["response"]["actor"]["kind"] == "human"
     assert "Nothing waits" in desk.typed("requests", "workshop")
     assert "was answered before" in desk.complained("answer", "workshop", "how_wide", "Eight")
 
@@ -147,6 +165,7 @@ def test_what_is_answered_through_a_pipe_keeps_its_lines(desk: Desk) -> None:
     assert found["response"]["body"] == "Four.\nWhy?"
 
 
+@everywhere
 def test_guidelines_are_set_by_people_and_read_by_agents(desk: Desk, tmp_path: Path) -> None:
     assert desk.call("get_room_guidelines")["guidelines"] is None
     page = tmp_path / "guidelines.md"
@@ -166,6 +185,7 @@ def test_guidelines_are_set_by_people_and_read_by_agents(desk: Desk, tmp_path: P
     assert desk.call("get_room_guidelines")["guidelines"] is None
 
 
+@everywhere
 def test_an_artifact_is_shared_once_and_found_by_its_task(desk: Desk) -> None:
     desk.call("publish_room_artifact", artifact={**PULL, "title": "Gears"})
     again = desk.call("publish_room_artifact", artifact={**PULL, "state": "merged"})["artifact"]
@@ -191,6 +211,7 @@ def test_a_room_of_this_machine_says_why_it_has_no_events(desk: Desk) -> None:
     )
 
 
+@everywhere
 def test_reasoning_is_replaced_and_a_milestone_is_said(desk: Desk) -> None:
     first = desk.call("post_reasoning", summary="Looking", confidence=0.333)
     second = desk.call("post_reasoning", summary="Found it", milestone="The gear was loose")
@@ -236,6 +257,7 @@ def test_a_rule_asked_for_badly_is_refused_by_the_argument(desk: Desk) -> None:
     assert desk.call("list_wake_rules")["active"] == []
 
 
+@everywhere
 def test_a_task_that_another_process_hands_over_wakes_who_waits_for_it(desk: Desk) -> None:
     desk.call("add_task", title="Mend the gear")
     desk.call("update_task", task_id="task_1", status="accepted")
@@ -243,7 +265,7 @@ def test_a_task_that_another_process_hands_over_wakes_who_waits_for_it(desk: Des
     rule = desk.call("add_wake_rule", event="task.status_changed", arguments=wanted)["rule"]
     newest = desk.served.call("read_messages", limit=1)["messages"][-1]["id"]
 
-    with Served(desk.home) as other:
+    with Served(desk.home, settings=desk.settings) as other:
         other.call("join_room", name="workshop")
         elm = other.call("register_agent_session", registration_key="another", room_id="workshop")[
             "worker_id"
