@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from letagents.ports.clock import Clock
     from letagents.ports.feeds import Feed
     from letagents.ports.ids import Ids
+    from letagents.ports.people import People
 
 
 @attrs.frozen
@@ -83,6 +84,8 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
             memory=memory_of(rooms),
             feed=_feed(rooms, settings.lease_term),
             roll=KeptAttendance(rooms, ids),
+            people=_people(serving),
+            logins=serving.github.logins if serving.github is not None else frozenset(),
         )
         owner = Owner(
             Doorkeeper(accounts, ids),
@@ -126,6 +129,14 @@ def _feed(rooms: "LocalRooms", term: timedelta) -> "Feed":
     from letagents.adapters.rooms.kept.feeds import KeptFeed
 
     return KeptFeed(rooms, term)
+
+
+def _people(serving: Serving) -> "People | None":
+    if serving.github is None:
+        return None
+    from letagents.adapters.github_people import GithubPeople
+
+    return GithubPeople(serving.github.client_id, serving.github.scopes)
 
 
 def _sole(database: str) -> "SoleServer | None":

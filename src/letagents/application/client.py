@@ -107,7 +107,7 @@ class LetAgents:
             messages,
             Searching(self.rooms, held),
             Repository(self.checkouts, self.forges, places),
-            Onboarding(self.state, self.clock, chat, self.installation),
+            Onboarding(self.state, self.clock, chat, self.installation, self.directory),
             Memory(self.memory, held, messages),
             Boards(self.board, held, self.ids),
             Governing(self.governance, held),

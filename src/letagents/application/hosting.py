@@ -9,6 +9,7 @@ from datetime import timedelta
 import anyio
 import attrs
 
+from letagents.application.device_sign_in import DeviceSignIns
 from letagents.application.limits import Joins, Proof
 from letagents.application.memory import Stores
 from letagents.application.serving import Doorkeeper
@@ -35,6 +36,7 @@ from letagents.ports.feeds import Feed
 from letagents.ports.governance import Governance
 from letagents.ports.ids import Ids
 from letagents.ports.path_claims import PathClaims
+from letagents.ports.people import People
 from letagents.ports.rooms import RoomTransport
 
 SessionOf = Callable[[RoomId, SessionId], Awaitable[Session | None]]
@@ -87,6 +89,10 @@ class Hosting:
     pace: Pace = Pace()
     roll: Roll | None = None
     """The process connections that are open here; None where none are kept."""
+    people: People | None = None
+    """Where people may sign in with a device."""
+    logins: frozenset[str] | None = frozenset()
+    """Whose logins there admit them here; everybody's where it is None."""
     _owners: dict[tuple[str, str], tuple[str, SessionKind]] = attrs.field(factory=dict)
     _persons: dict[tuple[str, str], Token] = attrs.field(factory=dict)
     _joins: Joins = attrs.field(init=False)
@@ -97,6 +103,12 @@ class Hosting:
     @_joins.default
     def _none_yet(self) -> Joins:
         return Joins(self.clock)
+
+    devices: DeviceSignIns = attrs.field(init=False)
+
+    @devices.default
+    def _none_begun(self) -> DeviceSignIns:
+        return DeviceSignIns(self.keeper, self.clock, self.ids, self.people, self.logins)
 
     @proven.default
     def _by_writing(self) -> Proof:

@@ -1,6 +1,7 @@
 """What a chat can know of how this machine is set up, and of who is signed in on it."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -10,6 +11,10 @@ from letagents.domain.ids import WorkerId
 from letagents.domain.local_state import LocalState, RoomSession, account
 from letagents.ports.clock import Clock
 from letagents.ports.state import StateStore
+
+if TYPE_CHECKING:
+    from letagents.application.directory import Directory
+    from letagents.application.signing_in import SigningIn
 
 SIGN_IN = ("auth", "pending_device_auth")
 """Where the state keeps a sign-in, and one that was begun."""
@@ -47,6 +52,18 @@ class Onboarding:
     clock: Clock
     chat: Chat
     installation: Installation
+    directory: "Directory | None" = None
+    """Who this machine is at the server of its rooms; None where they are here."""
+
+    @property
+    def signing(self) -> "SigningIn | None":
+        """What signs this machine in at the server of its rooms, if they are on one."""
+        if self.directory is None:
+            return None
+        from letagents.application.signing_in import SigningIn
+
+        shown = self.directory.credentials
+        return SigningIn(shown.state, shown.clock, shown.url, self.directory.server)
 
     async def vouch(self, worker_id: WorkerId) -> None:
         """See that this machine knows the worker.
@@ -60,10 +77,7 @@ class Onboarding:
         """Return what this machine remembers, without any secret."""
         state = await self.state.read()
         pending = state.extra.get("pending_device_auth")
-        shown = None
-        if isinstance(pending, Mapping):
-            values = {name: pending.get(name) for name in _SHOWN_OF_PENDING}
-            shown = {name: one for name, one in values.items() if isinstance(one, str | int)}
+        shown = shown_of(pending) if isinstance(pending, Mapping) else None
         signed_in = account(state, now=self.clock.now()) is not None
         return Known(signed_in, shown, state.current_room)
 
@@ -73,6 +87,12 @@ class Onboarding:
         Raises: as StateStore.
         """
         await self.state.transact(_signed_out)
+
+
+def shown_of(pending: Mapping[str, object]) -> dict[str, object]:
+    """Return what may be shown of a sign-in that was begun."""
+    values = {name: pending.get(name) for name in _SHOWN_OF_PENDING}
+    return {name: one for name, one in values.items() if isinstance(one, str | int)}
 
 
 def _signed_out(state: LocalState) -> tuple[LocalState, None]:

@@ -1,6 +1,8 @@
 """Signing in at a server with a code that a person types elsewhere. (Source: hosted-api 3.1.)
 
 Q28  A sign-in of this machine is shown to the server where it was made, and to no other.
+Q30  Who is told to slow down asks five seconds less often, or as the service says if that is more.
+Q31  Of people who sign in elsewhere a server admits those alone whom it names, if it names any.
 """
 
 from collections.abc import Mapping
@@ -64,6 +66,20 @@ class Authorized:
 
 
 Polled = Waiting | Over | Authorized
+
+
+SLOWER = timedelta(seconds=5)
+
+
+def next_interval(interval: timedelta, stands: Waiting) -> timedelta:
+    """Return how long to wait before asking again (Q30)."""
+    slower = interval + SLOWER if stands.status == "slow_down" else interval
+    return max(slower, stands.interval)
+
+
+def admits(logins: frozenset[str] | None, login: str) -> bool:
+    """Whether a server admits who has `login` elsewhere (Q31)."""
+    return logins is None or login.lower() in logins
 
 
 def is_for(auth: Mapping[str, object], url: str) -> bool:

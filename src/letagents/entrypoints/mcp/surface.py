@@ -1,6 +1,6 @@
 """What one process offers: the catalogue as its profile has it, and what it refuses.
 
-Rooms on a server and supervisors are not part of this version: a supervised process lists its
+Supervisors are not part of this version: a supervised process lists its
 tools, and each call says so.
 """
 

@@ -15,6 +15,7 @@ from letagents.entrypoints.server.routes import (
     accounts,
     artifacts,
     board,
+    device,
     governance,
     health,
     memory,
@@ -37,6 +38,7 @@ Handler = Callable[[Call], Awaitable[Response]]
 ROUTES: Sequence[tuple[str, str, Handler]] = (
     *health.ROUTES,
     *sign_in.ROUTES,
+    *device.ROUTES,
     *accounts.ROUTES,
     *search.ROUTES,
     *streams.ROUTES,

@@ -4,7 +4,13 @@ from collections.abc import Sequence
 
 from letagents.application.registration import Registered, Wish
 from letagents.domain import names
-from letagents.domain.errors import Malformed, NoRoom, SessionEnded, SessionUnknown
+from letagents.domain.errors import (
+    LetAgentsError,
+    Malformed,
+    NoRoom,
+    SessionEnded,
+    SessionUnknown,
+)
 from letagents.domain.ids import RegistrationKey, RoomId, quoted
 from letagents.domain.sessions import Resumed, Session, SessionKind
 from letagents.entrypoints.mcp.tool import Arguments
@@ -185,6 +191,8 @@ async def set_agent_name(visit: Visit, arguments: Arguments) -> Result:
     if (conversation := text_of(arguments, "conversation_id")) is not None:
         who = await chat.named_in(conversation, name)
     else:
+        if (refused := await _unregistered(visit, name)) is not None:
+            return {"success": False, "error": refused}
         chat.chosen_name = name
         who = await chat.identity()
     return {
@@ -192,6 +200,18 @@ async def set_agent_name(visit: Visit, arguments: Arguments) -> Result:
         "message": f"This chat is {who.display_name} now.",
         "agent_identity": public.identity(who, chat.instance),
     }
+
+
+async def _unregistered(visit: Visit, name: str) -> str | None:
+    """Return why the server of the rooms does not take the name, if it does not."""
+    if (directory := visit.client.onboarding.directory) is None:
+        return None
+    owner = await visit.client.chat.owner()
+    try:
+        await directory.server.register_agent(names.base_name(name), name, owner.label)
+    except LetAgentsError as error:
+        return str(error)
+    return None
 
 
 def _checked_name(text: str) -> str:
