@@ -9,14 +9,13 @@ loses its connection rings for everybody when it has another, so that nothing is
 import asyncio
 import contextlib
 import hashlib
-import selectors
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
 
+from letagents.adapters.nudges.waker import Waker
 from letagents.domain.ids import RoomId
 
 SELDOM = 30.0
@@ -46,7 +45,7 @@ class PostgresNudges:
     _untold: set[str] = attrs.field(factory=set)
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _thread: threading.Thread | None = None
-    _waker: "_Waker | None" = None
+    _waker: Waker | None = None
     _is_listening: bool = False
     _is_closed: bool = False
 
@@ -106,7 +105,7 @@ class PostgresNudges:
         """Let the thread look at what there is to do; start it if there is none."""
         with self._lock:
             if self._thread is None and not self._is_closed:
-                self._waker = _Waker()
+                self._waker = Waker()
                 self._thread = threading.Thread(
                     target=self._run, args=(self._waker,), name="rooms-nudges", daemon=True
                 )
@@ -114,7 +113,7 @@ class PostgresNudges:
             if self._waker is not None:
                 self._waker.wake()
 
-    def _run(self, waker: "_Waker") -> None:
+    def _run(self, waker: Waker) -> None:
         from sqlalchemy.exc import SQLAlchemyError
 
         from letagents.adapters.sql.engine import open_engine
@@ -136,20 +135,21 @@ class PostgresNudges:
         engine.dispose()
         waker.close()
 
-    def _serve(self, connection: Any, waker: "_Waker") -> None:
+    def _serve(self, connection: Any, waker: Waker) -> None:
         """Tell and listen until the end, or until the connection is lost."""
+        heard = _Heard(connection)
         connection.execute(_LISTEN)
         self._is_listening = True
         self._ring_all()
-        own = connection.info.backend_pid
-        while True:
-            self._tell(connection)
-            heard = [one.payload for one in connection.notifies(timeout=0) if one.pid != own]
-            self._ring(set(heard))
-            if self._is_closed and not self._untold:
-                return
-            if not self._untold:
-                waker.rest_beside(connection)
+        with waker.beside(connection) as rest:
+            while True:
+                self._tell(connection)
+                self._ring(heard.taken())
+                if self._untold:
+                    continue
+                if self._is_closed:
+                    return
+                rest()
 
     def _tell(self, connection: Any) -> None:
         with self._lock:
@@ -191,37 +191,25 @@ def _connected(engine: Any) -> Iterator[Any]:
         pooled.invalidate()
 
 
-class _Waker:
-    """What a thread rests on that waits for its connection as well. Any thread may wake it."""
+class _Heard:
+    """Of which rooms other processes have told on a connection."""
 
-    def __init__(self) -> None:
-        self._here, self._there = socket.socketpair()
-        self._here.setblocking(False)
-        self._there.setblocking(False)
+    def __init__(self, connection: Any) -> None:
+        self._driver, self._own = connection.pgconn, connection.info.backend_pid
+        self._rooms: set[str] = set()
+        connection.add_notify_handler(lambda one: self._hear(one.pid, one.payload))
 
-    def wake(self) -> None:
-        """End the rest of now, or else the next."""
-        with contextlib.suppress(OSError):  # it has been woken often, or is closed
-            self._there.send(b"!")
+    def _hear(self, pid: int, room: str) -> None:
+        if pid != self._own:
+            self._rooms.add(room)
 
-    def rest(self, seconds: float) -> None:
-        """Rest so long, or until it is woken."""
-        self._rest_on([self._here], seconds)
+    def taken(self) -> set[str]:
+        """Return what has come by now, and forget it.
 
-    def rest_beside(self, connection: Any) -> None:
-        """Rest until it is woken, or `connection` has something to say."""
-        self._rest_on([self._here, connection], None)
-
-    def _rest_on(self, places: list[Any], seconds: float | None) -> None:
-        with selectors.DefaultSelector() as selector:
-            for place in places:
-                selector.register(place, selectors.EVENT_READ)
-            selector.select(seconds)
-        with contextlib.suppress(BlockingIOError):
-            while self._here.recv(4096):
-                pass
-
-    def close(self) -> None:
-        """Be of no more use."""
-        self._here.close()
-        self._there.close()
+        What came with the answer to a statement has been passed on; this is for what came alone.
+        """
+        self._driver.consume_input()
+        while (one := self._driver.notifies()) is not None:
+            self._hear(one.be_pid, one.extra.decode())
+        rooms, self._rooms = self._rooms, set()
+        return rooms
