@@ -13,7 +13,16 @@ from letagents.adapters.accounts.memory import MemoryAccounts
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain.accounts import Account
 from letagents.entrypoints.server.app import ROUTES, application
-from letagents.entrypoints.server.routes import board, governance, messages, paths
+from letagents.entrypoints.server.routes import (
+    artifacts,
+    board,
+    governance,
+    memory,
+    messages,
+    paths,
+    search,
+    wakes,
+)
 from letagents.testing.determinism import CountingIds, ManualClock
 from letagents.wire.http.credentials import SESSION_ID, SESSION_TOKEN
 
@@ -43,13 +52,21 @@ GOOD: Plain = {
     "action_type": "task_create",
     "payload": {"title": "mend the roof"},
     "manager_mode": "off",
+    "client_id": "tabs_or_spaces",
+    "category": "decision",
+    "body": "All of us.",
+    "expected_version": 1,
+    "archived": True,
+    "guidelines": "Write tests.",
+    "provider": "github",
+    "kind": "pull_request",
+    "number": 7,
+    "rule": {"event": "timer", "arguments": {"after_ms": 60_000}},
 }
 """Of what the routes want, something of a form that is right."""
-WELL_CALLED = {
-    (method, path)
-    for part in (board, governance, messages, paths)
-    for method, path, _ in part.ROUTES
-}
+_BOARDS = (board, governance, messages, paths)
+_MEMORY = (artifacts, memory, search, wakes)
+WELL_CALLED = {(method, path) for part in (*_BOARDS, *_MEMORY) for method, path, _ in part.ROUTES}
 """Routes that find all that they want in it: others may refuse first what they are asked."""
 BY_SESSIONS = [one for one in IN_ROOMS if one not in BY_THE_ACCOUNT]
 
