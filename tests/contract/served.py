@@ -82,17 +82,22 @@ def client(served: Hosting) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=transport, base_url="http://rooms.test")
 
 
-Opening = Callable[[Path, ManualClock, Processes], KeptRooms]
+Opening = Callable[[Path | str, ManualClock, Processes], KeptRooms]
 
 
-def in_memory(_folder: Path, clock: ManualClock, processes: Processes) -> KeptRooms:
+def in_memory(_place: Path | str, clock: ManualClock, processes: Processes) -> KeptRooms:
     """Return rooms of this process."""
     return MemoryRooms(CountingIds(), clock, processes)
 
 
-def in_sqlite(folder: Path, clock: ManualClock, processes: Processes) -> KeptRooms:
+def in_sqlite(place: Path | str, clock: ManualClock, processes: Processes) -> KeptRooms:
     """Return rooms in a file."""
-    return LocalRooms(folder / "rooms.db", CountingIds(), clock, NoNudges(), processes)
+    return LocalRooms(place, CountingIds(), clock, NoNudges(), processes)
+
+
+def in_postgres(place: Path | str, clock: ManualClock, processes: Processes) -> KeptRooms:
+    """Return rooms on a database server."""
+    return LocalRooms(place, CountingIds(), clock, NoNudges(), processes)
 
 
 class Served:
@@ -103,7 +108,7 @@ class Served:
         """Return what the server knows of its clients' processes."""
         return ToldProcesses()
 
-    @pytest.fixture(params=[in_memory, in_sqlite])
+    @pytest.fixture(params=[in_memory, in_sqlite, in_postgres])
     async def kept(
         self,
         request: pytest.FixtureRequest,
@@ -113,7 +118,9 @@ class Served:
     ) -> AsyncIterator[KeptRooms]:
         """Yield the rooms behind the server."""
         opening: Opening = request.param
-        rooms = opening(tmp_path, clock, processes)
+        on_a_server = opening is in_postgres
+        place = request.getfixturevalue("postgres") if on_a_server else tmp_path / "rooms.db"
+        rooms = opening(place, clock, processes)
         yield rooms
         if isinstance(rooms, LocalRooms):
             await rooms.aclose()

@@ -247,6 +247,10 @@ async def test_a_task_of_a_wrong_form_is_refused_and_nothing_is_kept(
         {"pr_url": "javascript:alert(1)"},
         {"where": "accepted"},
         {"where": [7]},
+        {"assignee": 7},
+        {"assignee": "x" * 513},
+        {"assignee": "Ada", "assignee_agent_key": "x" * 513},
+        {"assignee": "Ada", "assignee_agent_session_id": "no session"},
     ],
 )
 async def test_a_change_of_a_wrong_form_is_refused_and_nothing_is_changed(
@@ -493,7 +497,13 @@ async def test_paths_are_claimed_listed_and_released(room: Room) -> None:
     unknown = {"task_id": hers["id"], "claim_id": "paths_lease_9"}
     missing = await room.call("DELETE", "/path-claims", ada | unknown)
     gone = await room.call("DELETE", "/path-claims", ada | {"task_id": hers["id"]})
-    wrong = await room.call("POST", "/path-claims", ada | claim | {"patterns": []})
+    malformed: list[Plain] = [
+        {"patterns": []},
+        {"repository": "x" * 1025},
+        {"root": "x" * 4097},
+        {"mode": "x"},
+    ]
+    wrong = [(await room.call("POST", "/path-claims", ada | claim | one))[0] for one in malformed]
 
     assert (status, made["is_new"], again[0], again[1]["is_new"]) == (201, True, 200, False)
     assert told(held)[:2] == (409, "paths_held")
@@ -501,4 +511,4 @@ async def test_paths_are_claimed_listed_and_released(room: Room) -> None:
     assert [one["id"] for one in listed["claims"]] == [made["claim"]["id"]]
     assert missing[0] == 404
     assert [one["status"] for one in gone[1]["claims"]] == ["released"]
-    assert wrong[0] == 400
+    assert wrong == [400] * 4

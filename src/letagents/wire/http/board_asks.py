@@ -10,6 +10,7 @@ import enum
 from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
+from letagents.domain import texts
 from letagents.domain.board import (
     Handoff,
     Query,
@@ -19,7 +20,7 @@ from letagents.domain.board import (
     Target,
 )
 from letagents.domain.errors import Malformed
-from letagents.domain.ids import MessageId
+from letagents.domain.ids import MessageId, SessionId
 from letagents.domain.intents import Approval, ApprovalToken
 from letagents.domain.leases import LeaseKind
 from letagents.domain.locks import LockReason
@@ -27,6 +28,9 @@ from letagents.domain.tasks import Assignee, Patch, Proposal, Status, reason_of,
 from letagents.domain.verdicts import Verdict, VerdictKind
 from letagents.wire.http import board
 from letagents.wire.http.reading import Fields
+
+NAME_LIMIT = 512
+"""Characters of who is to be on a task."""
 
 Plain = dict[str, Any]
 Given = Mapping[str, str | int | None]
@@ -166,12 +170,25 @@ def patch(fields: Fields) -> Patch:
     given = asked.get("workflow_artifacts")
     return Patch(
         status=choice(fields, "status", Status) if asked.get("status") is not None else None,
-        assignee=(board.assignee(fields) or Assignee("")) if "assignee" in asked else None,
+        assignee=_assignee(fields) if "assignee" in asked else None,
         pr_url=fields.text_or_none("pr_url"),
         artifacts=tuple(map(board.artifact, fields.list("workflow_artifacts")))
         if given is not None
         else None,
     )
+
+
+def _assignee(fields: Fields) -> Assignee:
+    """Return who is to be on a task: nobody, if the label is null or blank."""
+    named = {
+        name: texts.optional(fields.text_or_none(name), name, NAME_LIMIT)
+        for name in ("assignee", "assignee_agent_key", "assignee_agent_instance_id")
+    }
+    label, key, instance_id = named.values()
+    if label is None:
+        return Assignee("")
+    session_id = fields.parsed_or_none("assignee_agent_session_id", SessionId)
+    return Assignee(label, key, instance_id, session_id)
 
 
 def plain_where(where: Collection[Status] | None) -> Plain:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from letagents.domain import path_claims
+from letagents.domain import path_claims, texts
 from letagents.domain.ids import RoomId
 from letagents.domain.path_claims import ClaimView, Mode, PathClaim, Query, Wanted
 from letagents.domain.tasks import task_id_of
@@ -11,6 +11,9 @@ from letagents.wire.http.board_asks import Given, choice
 from letagents.wire.http.reading import Fields
 
 Plain = dict[str, Any]
+
+REPOSITORY_LIMIT, FOLDER_LIMIT = 1_024, 4_096
+"""Characters of the name of a repository, and of a folder's."""
 
 
 def plain(one: PathClaim, room_id: RoomId) -> Plain:
@@ -75,9 +78,9 @@ def wanted(fields: Fields) -> Wanted:
     return Wanted(
         task_id=task_id_of(fields.text("task_id")),
         patterns=path_claims.patterns_of(fields.texts("patterns")),
-        repository=fields.text("repository"),
+        repository=texts.checked(fields.text("repository"), "repository", REPOSITORY_LIMIT),
         mode=choice(fields, "mode", Mode) if is_told else Mode.EXCLUSIVE,
-        root=fields.text_or_none("root"),
+        root=texts.optional(fields.text_or_none("root"), "root", FOLDER_LIMIT),
         epoch=fields.integer_or_none("epoch"),
     )
 
