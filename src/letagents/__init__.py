@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from letagents.domain.messages import After, Before, Draft, Latest, Message, Page, Window
     from letagents.domain.rooms import Room
     from letagents.domain.sessions import Arrival, Connection, Session
+    from letagents.entrypoints.server.app import room_server
     from letagents.ports.rooms import RoomTransport
     from letagents.ports.state import StateStore
+    from letagents.server_settings import Serving
+    from letagents.server_wiring import open_server
     from letagents.settings import Settings
-    from letagents.wiring import open_letagents
+    from letagents.wiring import open_hosted_rooms, open_letagents
 
 _HOMES = {
     "After": "letagents.domain.messages",
@@ -44,13 +47,17 @@ _HOMES = {
     "Room": "letagents.domain.rooms",
     "RoomId": "letagents.domain.ids",
     "RoomTransport": "letagents.ports.rooms",
+    "Serving": "letagents.server_settings",
     "Session": "letagents.domain.sessions",
     "Settings": "letagents.settings",
     "StateStore": "letagents.ports.state",
     "Window": "letagents.domain.messages",
     "Wish": "letagents.application.registration",
     "WorkerId": "letagents.domain.ids",
+    "open_hosted_rooms": "letagents.wiring",
     "open_letagents": "letagents.wiring",
+    "open_server": "letagents.server_wiring",
+    "room_server": "letagents.entrypoints.server.app",
 }
 
 __all__ = [
@@ -74,13 +81,17 @@ __all__ = [
     "Room",
     "RoomId",
     "RoomTransport",
+    "Serving",
     "Session",
     "Settings",
     "StateStore",
     "Window",
     "Wish",
     "WorkerId",
+    "open_hosted_rooms",
     "open_letagents",
+    "open_server",
+    "room_server",
 ]
 
 

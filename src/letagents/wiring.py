@@ -12,6 +12,8 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from types import ModuleType
     from typing import TypeGuard
 
+    from httpx import AsyncBaseTransport
+
     from letagents.adapters.guard.claims import GuardedRooms
     from letagents.adapters.guard.hooks import GitHooks
     from letagents.adapters.rooms.bells import Nudges
@@ -263,12 +265,17 @@ async def _hosted(
 
 
 @asynccontextmanager
-async def open_hosted_rooms(url: str, token: str | None = None) -> "AsyncIterator[HostedRooms]":
-    """Open the rooms of the server at `url`, for whoever has `token` there."""
+async def open_hosted_rooms(
+    url: str, token: str | None = None, *, transport: "AsyncBaseTransport | None" = None
+) -> "AsyncIterator[HostedRooms]":
+    """Open the rooms of the server at `url`, for whoever has `token` there.
+
+    `transport` is how it is called, where not over the network: an ASGI program in this process.
+    """
     from letagents.adapters.rooms.hosted.calls import Calls, client_of
     from letagents.adapters.rooms.hosted.rooms import HostedRooms
 
-    async with client_of(url.rstrip("/")) as client:
+    async with client_of(url.rstrip("/"), transport) as client:
         yield HostedRooms(Calls(client, lambda: token))
 
 

@@ -9,6 +9,7 @@ import pytest
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 SAID = {
     "in_memory.py": ["@Ada it reads well.", "refused: connection_replaced"],
+    "mounted_server.py": ["msg_1 by Juniper", "known there as ada/worker-"],
     "own_rooms.py": ["said in the workshop: 2"],
 }
 

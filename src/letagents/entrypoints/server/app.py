@@ -67,6 +67,10 @@ def application(hosting: Hosting) -> Starlette:
     )
 
 
+room_server = application
+"""The name of it for those who embed a server."""
+
+
 def _endpoint(
     hosting: Hosting, route: str, handler: Handler
 ) -> Callable[[Request], Awaitable[Response]]:

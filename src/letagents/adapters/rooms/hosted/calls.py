@@ -84,12 +84,16 @@ class Always:
         """Do nothing: nothing is remembered here."""
 
 
-def client_of(url: str) -> httpx.AsyncClient:
+def client_of(url: str, transport: httpx.AsyncBaseTransport | None = None) -> httpx.AsyncClient:
     """Return what calls the server at `url`; whoever opens it has to close it."""
     # As many at once as there is room for: each chat that waits holds one.
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
     return httpx.AsyncClient(
-        base_url=url, limits=limits, timeout=httpx.Timeout(30, connect=10), trust_env=False
+        base_url=url,
+        limits=limits,
+        timeout=httpx.Timeout(30, connect=10),
+        transport=transport,
+        trust_env=False,
     )
 
 
