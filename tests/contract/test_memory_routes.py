@@ -318,6 +318,33 @@ async def test_what_was_said_is_searched_page_by_page(room: Room) -> None:
     assert refused[0] == 400
 
 
+async def test_a_thread_is_shown_by_itself_with_its_root(room: Room) -> None:
+    ada = await room.worker("ada")
+    await room.call("POST", "/messages", ada | {"text": "a plan"})
+    await room.call("POST", "/messages", ada | {"text": "something else"})
+    for number in range(3):
+        reply = {"text": f"step {number}", "thread_root_id": "msg_1"}
+        await room.call("POST", "/messages", ada | reply)
+    whole = await room.call("GET", "/messages/msg_4/thread")
+    newest = await room.call("GET", "/messages/msg_1/thread?limit=2")
+    rest = await room.call("GET", "/messages/msg_1/thread?limit=2&before=msg_4")
+    over = await room.call("GET", "/messages/msg_1/thread?before=msg_1")
+    alone = await room.call("GET", "/messages/msg_2/thread")
+
+    def ids(answered: tuple[int, Plain]) -> list[str]:
+        return [one["id"] for one in answered[1]["messages"]]
+
+    assert ids(whole) == ["msg_1", "msg_3", "msg_4", "msg_5"]
+    assert (whole[1]["root_message_id"], whole[1]["root"]["text"]) == ("msg_1", "a plan")
+    assert (ids(newest), newest[1]["has_more"]) == (["msg_4", "msg_5"], True)
+    assert (ids(rest), rest[1]["has_more"]) == (["msg_1", "msg_3"], False)
+    assert (ids(over), over[1]["root"]["id"]) == ([], "msg_1")
+    assert ids(alone) == ["msg_2"]
+    for missing in ("msg_9", "msg_01", "x"):
+        gone = await room.call("GET", f"/messages/{missing}/thread")
+        assert gone == (404, {"error": "thread not found"})
+
+
 async def test_a_room_that_is_not_there_has_no_memory(room: Room) -> None:
     headers = {"Authorization": f"Bearer {TOKEN}"}
     for path in (
@@ -330,6 +357,7 @@ async def test_a_room_that_is_not_there_has_no_memory(room: Room) -> None:
         "reasoning-sessions",
         "wake-rules",
         "messages/search?words=x",
+        "messages/msg_1/thread",
     ):
         found = await room.http.get(f"/rooms/nowhere/{path}", headers=headers)
 

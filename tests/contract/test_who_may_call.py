@@ -21,6 +21,7 @@ from letagents.entrypoints.server.routes import (
     messages,
     paths,
     search,
+    threads,
     wakes,
 )
 from letagents.testing.determinism import CountingIds, ManualClock
@@ -65,7 +66,7 @@ GOOD: Plain = {
 }
 """Of what the routes want, something of a form that is right."""
 _BOARDS = (board, governance, messages, paths)
-_MEMORY = (artifacts, memory, search, wakes)
+_MEMORY = (artifacts, memory, search, threads, wakes)
 WELL_CALLED = {(method, path) for part in (*_BOARDS, *_MEMORY) for method, path, _ in part.ROUTES}
 """Routes that find all that they want in it: others may refuse first what they are asked."""
 BY_SESSIONS = [one for one in IN_ROOMS if one not in BY_THE_ACCOUNT]
@@ -102,7 +103,7 @@ class World:
 
     async def call(self, method: str, path: str, shown: Shown) -> httpx.Response:
         """Call a route of the room `shed`, on things that need not be there."""
-        where = path.replace("{room_id:path}", "shed")
+        where = path.replace("{room_id:path}", "shed").replace("{message_id}", "msg_1")
         where = re.sub(r"\{(\w+)\}", lambda part: f"{part[1].removesuffix('_id')}_1", where)
         body = None if method == "GET" else GOOD | shown.body
         return await self.http.request(method, where, json=body, headers=shown.headers)

@@ -28,6 +28,7 @@ from letagents.entrypoints.server.routes import (
     sessions,
     sign_in,
     streams,
+    threads,
     wakes,
 )
 
@@ -41,6 +42,7 @@ ROUTES: Sequence[tuple[str, str, Handler]] = (
     *device.ROUTES,
     *accounts.ROUTES,
     *search.ROUTES,
+    *threads.ROUTES,
     *streams.ROUTES,
     *messages.ROUTES,
     *sessions.ROUTES,
