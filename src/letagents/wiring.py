@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.application.directory import Directory
     from letagents.application.memory import Stores
     from letagents.domain.path_guard import IsHeld
+    from letagents.ports.attendance import Attendance
     from letagents.ports.board import Board
     from letagents.ports.clock import Clock
     from letagents.ports.forges import Forges
@@ -44,6 +45,7 @@ async def open_letagents(
     *,
     state: "StateStore | None" = None,
     rooms: "RoomTransport | None" = None,
+    attendance: "Attendance | None" = None,
     surroundings: "Surroundings | None" = None,
     checkouts: "Checkouts | None" = None,
     forges: "Forges | None" = None,
@@ -65,9 +67,12 @@ async def open_letagents(
     async with AsyncExitStack() as opened:
         if state is None:
             state = _state(settings, opened)
-        directory = None
+        directory, machine = None, None
         if rooms is None and settings.rooms_are_hosted:
-            rooms, directory = await _hosted(settings, state, clock, opened)
+            from letagents.adapters import machine as this_machine
+
+            rooms, directory, attendance = await _hosted(settings, state, clock, opened)
+            machine = this_machine.parts
         elif rooms is None:
             rooms = _rooms(settings, clock, ids, opened)
         yield LetAgents(
@@ -79,6 +84,8 @@ async def open_letagents(
             longest_wait=settings.poll_cap,
             api_url=settings.api_url,
             directory=directory,
+            attendance=attendance,
+            machine=machine,
             checkouts=checkouts or GitCheckouts(patience=patience),
             forges=forges or WebForges(),
             installation=Installation(
@@ -248,9 +255,10 @@ def _quiet_by_default() -> None:
 
 async def _hosted(
     settings: "Settings", state: "StateStore", clock: "Clock", opened: AsyncExitStack
-) -> "tuple[HostedRooms, Directory]":
-    """Return the rooms of a server, and who this machine is there."""
+) -> "tuple[HostedRooms, Directory, Attendance]":
+    """Return the rooms of a server, who this machine is there, and what proves that it is."""
     from letagents.adapters.own_sign_ins import OwnSignInsFile
+    from letagents.adapters.rooms.hosted.attendance import HostedAttendance
     from letagents.adapters.rooms.hosted.calls import Calls, client_of
     from letagents.adapters.rooms.hosted.rooms import HostedRooms
     from letagents.adapters.rooms.hosted.server import HostedServer
@@ -261,7 +269,10 @@ async def _hosted(
     own = OwnSignInsFile(settings.home / "server-owner.json")
     credentials = Credentials(state, clock, url, settings.token, own)
     calls = Calls(await opened.enter_async_context(client_of(url)), credentials)
-    return HostedRooms(calls), Directory(credentials, HostedServer(calls))
+    # A client of its own: no call is to wait behind an answer that lasts for days.
+    streams = Calls(await opened.enter_async_context(client_of(url)), credentials)
+    attendance = HostedAttendance(streams, calls)
+    return HostedRooms(calls), Directory(credentials, HostedServer(calls)), attendance
 
 
 @asynccontextmanager
@@ -339,7 +350,7 @@ async def _server_health(settings: "Settings", opened: AsyncExitStack) -> "list[
     from letagents.adapters.system import SystemClock
 
     state = _state(settings, opened)
-    _, directory = await _hosted(settings, state, SystemClock(), opened)
+    _, directory, _ = await _hosted(settings, state, SystemClock(), opened)
     return await health.examine(settings.server_url, directory.server, directory.verified)
 
 

@@ -1,15 +1,15 @@
 """Who a client is before it registers anything: its owner, its scope, and its own name."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
 
-from letagents.domain import identity
+from letagents.domain import identity, presence
 from letagents.domain.errors import AccountUnverified
 from letagents.domain.hints import Hints
 from letagents.domain.identity import Identity, Owner
-from letagents.domain.local_state import Account, account, is_unverified
+from letagents.domain.local_state import Account, account, ensure_host_id, is_unverified
 from letagents.ports.clock import Clock
 from letagents.ports.state import StateStore
 from letagents.ports.surroundings import Surroundings
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 UNSET_API = "http://localhost:3001"
 """What a scope holds where no server is set, so that older handles stay valid. (mcp-tools 2.1.)"""
+
+Machine = Callable[[], Sequence[str]]
+"""Returns what tells this machine, and the person on it, from others."""
 
 CONVERSATIONS = 20
 
@@ -35,9 +38,12 @@ class Chat:
     api_url: str | None = None
     program: str | None = None
     chosen_name: str | None = None
+    machine: Machine | None = None
+    """Tells what this machine is called; None where no room is told."""
     directory: "Directory | None" = None
     """Who is signed in at the server of the rooms; None where they are on this machine."""
     _person: str | None = None
+    _host: str | None = None
     _conversations: dict[str, str] = attrs.field(factory=dict)
 
     async def owner(self) -> Owner:
@@ -66,6 +72,14 @@ class Chat:
         elif is_unverified(await self.state.read(), now=self.clock.now()):
             raise AccountUnverified
         return f"{self.api_url or UNSET_API}\n{(await self.owner()).account}"
+
+    async def process_host(self) -> str | None:
+        """Return the name by which rooms know that two processes are on one machine."""
+        if self.machine is not None and self._host is None:
+            fresh = f"host_{self.instance.replace('-', '')}"
+            host_id = await self.state.transact(lambda state: ensure_host_id(state, fresh))
+            self._host = presence.host_name([host_id, *self.machine()])
+        return self._host
 
     async def identity(self, conversation: str | None = None) -> Identity:
         """Return who this client is where it shows no session (O2)."""

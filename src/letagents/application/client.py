@@ -1,6 +1,6 @@
 """All that one chat holds and can ask for. A process may serve many; each has its own."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import anyio
 import attrs
 
+from letagents.application.attendance import Attendances
 from letagents.application.board import BoardOpening, Boards, no_board
 from letagents.application.callers import Callers
-from letagents.application.chat import Chat
+from letagents.application.chat import Chat, Machine
 from letagents.application.connections import Connections
 from letagents.application.governance import GovernanceOpening, Governing, ungoverned
 from letagents.application.memory import Memory, Opening, nowhere
@@ -23,6 +24,7 @@ from letagents.application.registration import Registration
 from letagents.application.repository import Repository
 from letagents.application.searching import Searching
 from letagents.domain.hints import Hints
+from letagents.ports.attendance import Attendance
 from letagents.ports.clock import Clock
 from letagents.ports.forges import Forges
 from letagents.ports.ids import Ids
@@ -54,6 +56,18 @@ class Client:
     paths: Paths
 
 
+@asynccontextmanager
+async def _leaving(*goodbyes: Callable[[], Coroutine[None, None, None]]) -> AsyncIterator[None]:
+    """Do all of `goodbyes` at the end, none after another: there is little time for them."""
+    try:
+        yield
+    finally:
+        with anyio.CancelScope(shield=True):
+            async with anyio.create_task_group() as tasks:
+                for goodbye in goodbyes:
+                    tasks.start_soon(goodbye)
+
+
 @attrs.frozen
 class LetAgents:
     """The whole, over whatever plays its ports. Open one with `letagents.open_letagents`."""
@@ -65,6 +79,9 @@ class LetAgents:
     ids: Ids
     longest_wait: timedelta
     api_url: str | None = None
+    attendance: Attendance | None = attrs.field(default=None, kw_only=True)
+    """Tells the rooms that this process is there; None where the kernel does."""
+    machine: Machine | None = attrs.field(default=None, kw_only=True)
     directory: "Directory | None" = attrs.field(default=None, kw_only=True)
     """Who this machine is at the server of its rooms; None where they are here."""
     checkouts: Checkouts = attrs.field(kw_only=True)
@@ -79,15 +96,13 @@ class LetAgents:
     async def client(self, hints: Hints | None = None) -> AsyncIterator[Client]:
         """Serve one chat; when it leaves, how far it read is remembered."""
         client = self._client(hints or Hints())
-        try:
+        attendances = Attendances(self.attendance, self.state, client.connections, self.clock)
+        async with attendances.kept(), _leaving(client.places.remember, attendances.leave):
             yield client
-        finally:
-            with anyio.CancelScope(shield=True):
-                await client.places.remember()
 
     def _client(self, hints: Hints) -> Client:
         chat = Chat(self.state, self.surroundings, self.clock, hints, self.ids.uuid(), self.api_url)
-        chat.directory = self.directory
+        chat.directory, chat.machine = self.directory, self.machine
         held = Connections()
         registration = Registration(
             self.state, self.rooms, held, chat, self.surroundings, self.clock, self.ids

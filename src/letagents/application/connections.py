@@ -4,6 +4,8 @@ A process that restarts, or was replaced, holds nothing until it registers again
 pick up its successor's secret by reading the state.
 """
 
+from typing import Protocol
+
 import attrs
 
 from letagents.application.epochs import Epochs
@@ -13,6 +15,18 @@ from letagents.domain.ids import RoomId, SessionId, WorkerId
 from letagents.domain.sessions import Connection, Session, SessionKind
 
 Key = tuple[WorkerId, RoomId]
+
+
+class Watch(Protocol):
+    """Hears which sessions a client holds."""
+
+    def held(self, connection: Connection) -> None:
+        """Hear that a connection is held, perhaps instead of one of the same session."""
+        ...
+
+    def lost(self, session_id: SessionId) -> None:
+        """Hear that none is held of a session any more."""
+        ...
 
 
 @attrs.define
@@ -30,6 +44,16 @@ class Connections:
     _plain: dict[SessionId, Connection] = attrs.field(factory=dict)
     _own: dict[RoomId, Connection] = attrs.field(factory=dict)
     epochs: Epochs = attrs.field(factory=Epochs, kw_only=True)
+    _watch: Watch | None = attrs.field(default=None, init=False)
+
+    def watch(self, watch: Watch | None) -> None:
+        """Let `watch` hear from now on what is held here."""
+        self._watch = watch
+
+    def confirm(self, connection: Connection) -> None:
+        """Let it be heard that a connection is held, also if it was so before."""
+        if self._watch is not None:
+            self._watch.held(connection)
 
     def hold(
         self,
@@ -47,6 +71,7 @@ class Connections:
         self._rooms[worker_id] = rooms
         self._lost.pop((worker_id, room_id), None)
         self.epochs.arrived(connection)
+        self.confirm(connection)
 
     def held(self, worker_id: WorkerId, room_id: RoomId) -> Connection | None:
         """Return the connection that this client holds for the worker in the room."""
@@ -84,6 +109,7 @@ class Connections:
         self.hold_plain(connection)
         if connection.session.kind is SessionKind.WORKER:
             self._own[connection.session.room_id] = connection
+            self.confirm(connection)
 
     def own(self, room_id: RoomId) -> Connection | None:
         """Return the connection with which this chat speaks in the room where it shows nothing."""
@@ -102,6 +128,8 @@ class Connections:
         session = connection.session
         if self.of_session(session.session_id) is connection:
             self.epochs.left(connection)
+            if self._watch is not None:
+                self._watch.lost(session.session_id)
         if self._plain.get(session.session_id) is connection:
             del self._plain[session.session_id]
         if self._own.get(session.room_id) is connection:

@@ -14,7 +14,7 @@ from letagents.application.remembered import stored
 from letagents.domain.errors import LetAgentsError, StateUnavailable
 from letagents.domain.ids import RoomId
 from letagents.domain.local_state import LocalState, replace_local_worker, save_session
-from letagents.domain.sessions import Arrival, Connection, SessionKind
+from letagents.domain.sessions import Arrival, Connection, Predecessor, SessionKind
 from letagents.ports.ids import Ids
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.state import StateStore
@@ -60,17 +60,18 @@ class PlainSessions:
     async def _connect(self, wish: Wish, kind: SessionKind) -> Connection:
         await self.registration.enter(wish.room_id)
         earlier, named = self.connections.own(wish.room_id), self.chat.chosen_name
-        arrival = await self._arrival(wish, kind)
+        arrival = await self._arrival(wish, kind, earlier)
         connection = await self.rooms.connect(wish.room_id, arrival)
         self.connections.hold_own(connection)
         opened(connection)
         await self._remember(connection)
         if kind is SessionKind.WORKER:
             self._named[wish.room_id] = named
-            await self._end(earlier)
+            if earlier is not None and earlier.session.session_id != connection.session.session_id:
+                await self._end(earlier)
         return connection
 
-    async def _arrival(self, wish: Wish, kind: SessionKind) -> Arrival:
+    async def _arrival(self, wish: Wish, kind: SessionKind, earlier: Connection | None) -> Arrival:
         who = await self.chat.identity()
         return Arrival(
             token=self.ids.token(),
@@ -82,6 +83,8 @@ class PlainSessions:
             runtime=(wish.runtime or self.chat.runtime).lower(),
             kind=kind,
             repo_branch=await self.surroundings.branch(wish.cwd),
+            predecessor=_following(earlier) if kind is SessionKind.WORKER else None,
+            process_host=await self.chat.process_host(),
         )
 
     async def _remember(self, connection: Connection) -> None:
@@ -98,8 +101,13 @@ class PlainSessions:
             # It is connected all the same; only other processes will not know of it.
             log.warning("state.unavailable", session_id=session.session_id, code=error.code)
 
-    async def _end(self, earlier: Connection | None) -> None:
+    async def _end(self, earlier: Connection) -> None:
         """End what this chat was under another name; under the same name it has ended already."""
-        if earlier is not None:
-            with suppress(LetAgentsError):
-                await self.registration.disconnect(earlier)
+        with suppress(LetAgentsError):
+            await self.registration.disconnect(earlier)
+
+
+def _following(earlier: Connection | None) -> Predecessor | None:
+    if earlier is None:
+        return None
+    return Predecessor(earlier.fence.session_id, earlier.fence.token)

@@ -177,7 +177,10 @@ class Registration:
     async def _connected(self, worker: Worker, wish: Wish) -> Connection:
         async with self._turns[worker.worker_id, wish.room_id]:
             held = self._still_held(await self.state.read(), worker.worker_id, wish.room_id)
-            return held or await self._connect(worker, wish)
+            if held is None:
+                return await self._connect(worker, wish)
+            self.connections.confirm(held)
+            return held
 
     def _still_held(
         self, state: LocalState, worker_id: WorkerId, room_id: RoomId
@@ -299,6 +302,7 @@ class Registration:
             worker_id=worker.worker_id,
             repo_branch=await self.surroundings.branch(wish.cwd),
             predecessor=_predecessor(pending),
+            process_host=await self.chat.process_host(),
         )
 
     async def _note_end(self, connection: Connection, session: Session) -> None:

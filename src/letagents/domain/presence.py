@@ -21,7 +21,8 @@ E25  A name comes free when the last of its holders will be gone, if each of the
 E26  A process is known to be there while its connection is open and was refreshed lately.
 """
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
 import attrs
@@ -63,6 +64,14 @@ class Facts:
     last_seen: timedelta = timedelta(0)
     ended: timedelta | None = None
     has_delivery: bool = False
+
+
+def host_name(parts: Sequence[str]) -> str:
+    """Return a name for a machine and who works on it, from which neither can be read.
+
+    (Source: mcp-tools 7.2.)
+    """
+    return f"phost_{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:32]}"
 
 
 def is_there(facts: Facts) -> bool:
