@@ -47,6 +47,12 @@ class Absent(UnknownRoom):
     """What the path names is not there, and it is not said to be the room that is missing."""
 
 
+class NoStream(LetAgentsError):
+    """The server was asked for a stream, and answered with something else."""
+
+    code = "no_stream"
+
+
 class Busy(RoomsUnavailable):
     """The server says that it is busy: nothing happened, and it may be asked again soon."""
 
@@ -165,7 +171,7 @@ class Calls:
         They end where the stream does, breaks off, or brings nothing for `silence`, in seconds.
 
         Raises:
-            Absent: the server has no such stream.
+            Absent, NoStream: the server has no such stream.
             RoomsUnavailable: there is no answer.
             LetAgentsError: what the server says.
         """
@@ -180,6 +186,7 @@ class Calls:
         except (httpx.HTTPError, TimeoutError) as error:
             raise _unavailable(error) from error
         async with aclosing(answer):
+            _check_is_stream(answer)
             if not answer.is_success:
                 await _read_soon(answer)
                 raise await self._refusal(answer, token, _worker_in_headers(headers))
@@ -290,6 +297,17 @@ def _room_in(path: str) -> str:
 def _headers(token: str | None, more: Mapping[str, str] | None = None) -> dict[str, str]:
     shown = {"Authorization": f"Bearer {token}"} if token else {}
     return {"Content-Type": "application/json", **shown, **(more or {})}
+
+
+def _check_is_stream(answer: httpx.Response) -> None:
+    kind = answer.headers.get("content-type", "")
+    if answer.status_code == 429:
+        raise NoStream("The room server has too many streams.", remedy="Ask again after a while.")
+    if answer.is_success and not kind.startswith("text/event-stream"):
+        raise NoStream(
+            "The room server answered with something else than a stream.",
+            remedy="Check that LETAGENTS_API_URL names the room server itself.",
+        )
 
 
 async def _read_soon(answer: httpx.Response) -> None:
