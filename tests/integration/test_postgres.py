@@ -174,6 +174,21 @@ def _hurried(connection: Any, _record: object) -> None:
     connection.execute("SET lock_timeout TO 100")
 
 
+@pytest.mark.rule("R6")
+async def test_a_look_sees_one_state_whatever_is_written_meanwhile(
+    database: PostgresDatabase, ours: LocalRooms, ada: Connection, rivals: LocalRooms
+) -> None:
+    def look(unit: Unit) -> list[int]:
+        counts = []
+        for _ in range(2):
+            counts.append(unit.ask("SELECT count(*) FROM messages")[0])
+            asyncio.run(rivals.post(ROOM, draft("from the rival"), ada.fence))
+        return counts
+
+    assert await anyio.to_thread.run_sync(database.read, look) == [0, 0]
+    assert len((await ours.read(ROOM, Latest())).messages) == 1
+
+
 @pytest.mark.rule("R1")
 async def test_of_two_who_register_one_worker_at_once_one_is_told(
     ours: LocalRooms, rivals: LocalRooms

@@ -72,15 +72,14 @@ async def test_who_has_begun_to_listen_looks_again_whatever_was_said_before(
 async def test_what_a_process_tells_is_not_heard_by_itself(
     ours: PostgresNudges, theirs: PostgresNudges
 ) -> None:
-    ear = Ear()
+    ear, other = Ear(), Ear()
 
-    with ours.listening(ROOM, ear.ring):
+    with ours.listening(ROOM, ear.ring), theirs.listening(ROOM, other.ring):
         await ear.hears()
+        await other.hears()
         ours.nudge(ROOM)
-        ours.nudge(OTHER)
-        with theirs.listening(OTHER, Ear().ring):
-            pass
-        theirs.nudge(OTHER)
+        await other.hears()
+        await anyio.wait_all_tasks_blocked()
         assert not ear.rung.is_set()
         theirs.nudge(ROOM)
         await ear.hears()
