@@ -1,9 +1,12 @@
 """`letagents serve`: begun, reached, and ended; who may use it, and who may not."""
 
+import contextlib
 import http.client
+import itertools
 import json
 import re
 import stat
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -142,6 +145,41 @@ def test_others_reach_it_only_if_somebody_has_an_account_or_insists(home: Path, 
     assert refused.returncode == 1
     assert "letagents accounts add" in refused.stderr
     assert reached.status_code == 200
+
+
+def test_what_was_acknowledged_outlasts_a_kill_and_nothing_is_said_twice(home: Path) -> None:
+    with served(home) as server, server.http(server.owner) as owner:
+        owner.post("/rooms/harbour/join")
+        who = owner.post("/rooms/harbour/agent-sessions", json={"session_kind": "person"}).json()
+        shown = {
+            "agent_session_id": who["session_id"],
+            "agent_session_token": who["session_token"],
+        }
+        killer = threading.Thread(target=server.running.process.kill)
+        acknowledged: list[str] = []
+        with contextlib.suppress(httpx.TransportError):
+            for number in itertools.count():
+                said = {"text": str(number), "client_message_id": str(number), **shown}
+                answer = owner.post("/rooms/harbour/messages", json=said)
+                acknowledged.append(answer.json()["text"])
+                if number == 30:
+                    killer.start()  # at any moment from now on
+        killer.join()
+        server.running.ended()
+    with served(home) as server, server.http(server.owner) as owner:
+        unknown = str(len(acknowledged))
+        again = {"text": unknown, "client_message_id": unknown, **shown}
+        owner.post("/rooms/harbour/messages", json=again)
+        kept: list[str] = []
+        after = ""
+        while True:
+            page = owner.get(f"/rooms/harbour/messages?limit=500{after}").json()
+            kept += [one["text"] for one in page["messages"] if one["source"] != "system"]
+            if not page["has_more"]:
+                break
+            after = f"&after={page['messages'][-1]['id']}"
+
+    assert kept == [*acknowledged, unknown]
 
 
 def test_a_port_that_is_taken_is_told(running: Server, home: Path) -> None:

@@ -32,6 +32,7 @@ class GithubPeople:
     _scopes: str = "read:user"
     _site: str = "https://github.com"
     _api: str = "https://api.github.com"
+    _transport: "httpx.AsyncBaseTransport | None" = None
 
     async def begin(self) -> Begun:
         """Begin a sign-in."""
@@ -90,7 +91,7 @@ class GithubPeople:
 
         try:
             with anyio.fail_after(LIMIT):
-                async with httpx.AsyncClient(timeout=LIMIT) as client:
+                async with httpx.AsyncClient(timeout=LIMIT, transport=self._transport) as client:
                     answer = await client.request(method, url, **what)
         except (httpx.HTTPError, TimeoutError, OSError) as error:
             raise _unavailable() from error
