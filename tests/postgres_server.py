@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import psycopg  # which some systems have not
 
 _TABLES = (
+    "account_states",
     "server_proofs",
     "room_members",
     "agents",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from letagents.application.hosting import Boards, Hosting
+from letagents.application.remote_chats import Elsewhere
 from letagents.application.serving import Doorkeeper, Owner
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.sessions import Session
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from letagents.adapters.accounts.sql import SqlAccounts
     from letagents.adapters.rooms.bells import Nudges
     from letagents.adapters.rooms.local import LocalRooms
+    from letagents.adapters.rooms.local_store import LocalStore
     from letagents.adapters.sql.sole_server import SoleServer
     from letagents.ports.clock import Clock
     from letagents.ports.feeds import Feed
@@ -32,6 +34,7 @@ class Served:
     """What a server serves from, and what it needs to begin."""
 
     hosting: Hosting
+    elsewhere: Elsewhere
     owner: Owner
     database: str
     """Where the rooms are, in a form without a password."""
@@ -67,6 +70,8 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
         accounts = _accounts(serving.database, steady, ids)
         opened.push_async_callback(accounts.aclose)
         await accounts.prove()
+        states = _store(serving.database)
+        opened.callback(states.close)
         rooms = _rooms(kept, accounts, clock, nudges, ids)
         opened.push_async_callback(rooms.aclose)
 
@@ -92,7 +97,7 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
             OwnSignInsFile(settings.home / "server-owner.json"),
             GitSurroundings(),
         )
-        yield Served(hosting, owner, place_of(serving.database), sole)
+        yield Served(hosting, _elsewhere(states), owner, place_of(serving.database), sole)
 
 
 @asynccontextmanager
@@ -154,10 +159,26 @@ def _sole(database: str) -> "SoleServer | None":
 
 def _accounts(database: str, clock: "Clock", ids: "Ids") -> "SqlAccounts":
     from letagents.adapters.accounts.sql import SqlAccounts
+
+    return SqlAccounts(_store(database), clock, ids)
+
+
+def _store(database: str) -> "LocalStore":
+    """Return a store whose connections are not those that a transaction of a room holds."""
     from letagents.adapters.rooms.local_store import LocalStore
 
-    # A database of its own: its connections are not those that a transaction of a room holds.
-    return SqlAccounts(LocalStore.at(database), clock, ids)
+    return LocalStore.at(database)
+
+
+def _elsewhere(store: "LocalStore") -> Elsewhere:
+    from letagents.adapters.elsewhere import NoCheckouts, NoSurroundings
+    from letagents.adapters.forges import WebForges
+    from letagents.adapters.state.sql import SqlStates
+
+    states = SqlStates(store)
+    return Elsewhere(
+        lambda account: states.of(account.account_id), NoSurroundings(), NoCheckouts(), WebForges()
+    )
 
 
 def _rooms(

@@ -3,6 +3,10 @@
 A connection is found in this client's memory. What the machine remembers says which room is meant
 where the call does not, and why nothing is held; no connection is ever taken from there, except
 that of a chat without a lasting handle, whose secret never changes hands.
+
+It is different where the state keeps connections, as a server's does for accounts whose clients
+have no process of their own: what it holds for a worker is good for any chat of that account,
+unless the chat itself held one that was replaced.
 """
 
 import attrs
@@ -10,7 +14,7 @@ import attrs
 from letagents.application.chat import Chat
 from letagents.application.connections import Connections
 from letagents.application.plain import PlainSessions
-from letagents.application.remembered import plain_connection, session_of
+from letagents.application.remembered import kept_connection, plain_connection, session_of
 from letagents.domain import workers
 from letagents.domain.errors import (
     LetAgentsError,
@@ -45,6 +49,9 @@ class Callers:
     connections: Connections
     plain: PlainSessions
     chat: Chat
+    keeps_connections: bool = attrs.field(default=False, kw_only=True)
+    may_be_chat: bool = attrs.field(default=True, kw_only=True)
+    """Whether a call that shows nobody is the chat's own."""
 
     async def acting(self, claim: Claim, current: RoomId | None) -> Connection:
         """Return the connection to act with; a chat that shows none gets its own in the room.
@@ -54,12 +61,15 @@ class Callers:
             SessionEnded, SessionUnknown: what the call says of itself does not hold.
             NoRoom: there is no room to act in.
             UnknownRoom: the room is not there.
-            SessionRequired: the call shows nobody, and this client has workers in the room.
+            SessionRequired: the call shows nobody, and this client has workers in the room, or is
+                no chat that could speak for itself.
         """
         shown = await self._shown_worker(claim)
         if shown is not None:
             return shown
         room_id = _room(claim, current)
+        if not self.may_be_chat:
+            raise _shows_nobody(room_id)
         if self.connections.own(room_id) is None and self.connections.workers_in(room_id):
             raise _speaks_as_nobody(room_id)
         return await self.plain.own(room_id)
@@ -119,7 +129,23 @@ class Callers:
         meant = workers.room_meant(worker, room_id)
         if (held := self.connections.held(worker_id, meant)) is not None:
             return held
+        if self.keeps_connections and (kept := self._kept(state, worker, meant)) is not None:
+            return kept
         raise self._why_not(state, worker, meant)
+
+    def _kept(self, state: LocalState, worker: Worker, room_id: RoomId) -> Connection | None:
+        """Return the worker's connection that the state keeps, held here from now on."""
+        place = worker.rooms.get(str(room_id))
+        known = state.sessions.get((place and place.session_id) or "")
+        is_settled = place is not None and place.pending is None
+        if known is None or known.ended_at is not None or not is_settled:
+            return None
+        if self.connections.why_lost(worker.worker_id, room_id) is not None:
+            return None
+        connection = kept_connection(known)
+        rooms = workers.rooms_of(worker)
+        self.connections.hold(worker.worker_id, room_id, connection, rooms=rooms)
+        return connection
 
     def _why_not(self, state: LocalState, worker: Worker, room_id: RoomId) -> LetAgentsError:
         if (lost := self.connections.why_lost(worker.worker_id, room_id)) is not None:
@@ -165,6 +191,14 @@ def _speaks_as_nobody(room_id: RoomId) -> SessionRequired:
         f"The call does not say who speaks in {room_id}, and workers were registered there from "
         "here.",
         remedy="Pass worker_id; a chat without a handle calls register_agent_session() first.",
+    )
+
+
+def _shows_nobody(room_id: RoomId) -> SessionRequired:
+    return SessionRequired(
+        f"The call does not say who speaks in {room_id}.",
+        remedy="Pass worker_id. Without one, call register_agent_session(registration_key=..., "
+        f"room_id={str(room_id)!r}) with a key that you make at random.",
     )
 
 

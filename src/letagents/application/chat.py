@@ -1,7 +1,7 @@
 """Who a client is before it registers anything: its owner, its scope, and its own name."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import attrs
 
@@ -14,9 +14,6 @@ from letagents.ports.clock import Clock
 from letagents.ports.state import StateStore
 from letagents.ports.surroundings import Surroundings
 
-if TYPE_CHECKING:
-    from letagents.application.directory import Directory
-
 UNSET_API = "http://localhost:3001"
 """What a scope holds where no server is set, so that older handles stay valid. (mcp-tools 2.1.)"""
 
@@ -24,6 +21,22 @@ Machine = Callable[[], Sequence[str]]
 """Returns what tells this machine, and the person on it, from others."""
 
 CONVERSATIONS = 20
+
+
+class Registry(Protocol):
+    """Knows whose account this client acts for, at the server of its rooms."""
+
+    async def account(self) -> Account | None:
+        """Return whose it is, as far as it can be told."""
+        ...
+
+    async def verified(self) -> Account | None:
+        """Return whose it is; None if it is nobody's.
+
+        Raises:
+            AccountUnverified: it is somebody's, and it cannot be told now whose.
+        """
+        ...
 
 
 @attrs.define
@@ -40,7 +53,7 @@ class Chat:
     chosen_name: str | None = None
     machine: Machine | None = None
     """Tells what this machine is called; None where no room is told."""
-    directory: "Directory | None" = None
+    directory: Registry | None = None
     """Who is signed in at the server of the rooms; None where they are on this machine."""
     _person: str | None = None
     _host: str | None = None

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import anyio
 import attrs
@@ -11,7 +10,7 @@ import attrs
 from letagents.application.attendance import Attendances
 from letagents.application.board import BoardOpening, Boards, no_board
 from letagents.application.callers import Callers
-from letagents.application.chat import Chat, Machine
+from letagents.application.chat import Chat, Machine, Registry
 from letagents.application.connections import Connections
 from letagents.application.governance import GovernanceOpening, Governing, ungoverned
 from letagents.application.memory import Memory, Opening, nowhere
@@ -31,9 +30,6 @@ from letagents.ports.ids import Ids
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.state import StateStore
 from letagents.ports.surroundings import Checkouts, Surroundings
-
-if TYPE_CHECKING:
-    from letagents.application.directory import Directory
 
 
 @attrs.frozen
@@ -82,7 +78,7 @@ class LetAgents:
     attendance: Attendance | None = attrs.field(default=None, kw_only=True)
     """Tells the rooms that this process is there; None where the kernel does."""
     machine: Machine | None = attrs.field(default=None, kw_only=True)
-    directory: "Directory | None" = attrs.field(default=None, kw_only=True)
+    directory: Registry | None = attrs.field(default=None, kw_only=True)
     """Who this machine is at the server of its rooms; None where they are here."""
     checkouts: Checkouts = attrs.field(kw_only=True)
     forges: Forges = attrs.field(kw_only=True)
@@ -91,16 +87,22 @@ class LetAgents:
     board: BoardOpening = attrs.field(default=no_board, kw_only=True)
     governance: GovernanceOpening = attrs.field(default=ungoverned, kw_only=True)
     paths: PathsOpening = attrs.field(default=no_paths, kw_only=True)
+    keeps_connections: bool = attrs.field(default=False, kw_only=True)
+    """Whether the state keeps connections for all its clients, and not each process its own."""
 
     @asynccontextmanager
     async def client(self, hints: Hints | None = None) -> AsyncIterator[Client]:
         """Serve one chat; when it leaves, how far it read is remembered."""
-        client = self._client(hints or Hints())
+        client = self.chat(hints)
         attendances = Attendances(self.attendance, self.state, client.connections, self.clock)
         async with attendances.kept(), _leaving(client.places.remember, attendances.leave):
             yield client
 
-    def _client(self, hints: Hints) -> Client:
+    def chat(self, hints: Hints | None = None, *, lasts: bool = True) -> Client:
+        """Return what one chat holds; one that does not last is gone after a call."""
+        return self._client(hints or Hints(), lasts=lasts)
+
+    def _client(self, hints: Hints, *, lasts: bool) -> Client:
         chat = Chat(self.state, self.surroundings, self.clock, hints, self.ids.uuid(), self.api_url)
         chat.directory, chat.machine = self.directory, self.machine
         held = Connections()
@@ -117,7 +119,14 @@ class LetAgents:
             held,
             registration,
             plain,
-            Callers(self.state, held, plain, chat),
+            Callers(
+                self.state,
+                held,
+                plain,
+                chat,
+                keeps_connections=self.keeps_connections,
+                may_be_chat=lasts,
+            ),
             places,
             messages,
             Searching(self.rooms, held),

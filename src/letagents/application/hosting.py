@@ -81,6 +81,8 @@ class Hosting:
     ids: Ids
     longest_wait: timedelta
     base_url: str = "http://localhost:3001"
+    addresses: tuple[str, ...] = ()
+    """Where it listens, beside the address by which it is known."""
     boards: Boards | None = None
     memory: Stores | None = None
     stopping: anyio.Event = attrs.field(factory=anyio.Event)

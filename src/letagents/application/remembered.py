@@ -1,6 +1,6 @@
 """Sessions in the form in which this machine remembers them, and back."""
 
-from letagents.domain.fencing import Fence
+from letagents.domain.fencing import UNNUMBERED, Fence
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.local_state import StoredSession
 from letagents.domain.sessions import Connection, Host, Session, SessionKind
@@ -39,6 +39,12 @@ def plain_connection(known: StoredSession) -> Connection:
     """Return the connection of a session without a lasting handle: its secret changes no hands."""
     session = session_of(known)
     return Connection(session, Fence(session.session_id, 1, known.session_token))
+
+
+def kept_connection(known: StoredSession) -> Connection:
+    """Return a remembered connection, which its secret alone proves to be the newest (F4)."""
+    session = session_of(known)
+    return Connection(session, Fence(session.session_id, UNNUMBERED, known.session_token))
 
 
 def session_of(known: StoredSession) -> Session:

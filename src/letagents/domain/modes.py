@@ -5,6 +5,8 @@ U8   A process under a supervisor refuses credentials of its own.
 U9   Who acts with a worker's or a supervisor's credentials names its server; over HTTPS, or here.
 U10  A worker's bearer and an owner's token are never used together.
 U11  A tool for owners is refused to everybody else, and waiting in a bounded turn, before any act.
+U12  What needs the machine that it is called from is refused to who calls from another one, before
+     any act, with what to do there instead.
 """
 
 import enum
@@ -98,7 +100,9 @@ class Refusal:
     message: str
 
 
-def refusal(name: str, *, mode: Mode, bounded: bool = False) -> Refusal | None:
+def refusal(
+    name: str, *, mode: Mode, bounded: bool = False, is_afar: bool = False
+) -> Refusal | None:
     """Return why the tool `name` is refused to a process of that mode, or None if it is not."""
     if name == "wait_for_messages" and bounded:
         return Refusal(
@@ -106,6 +110,11 @@ def refusal(name: str, *, mode: Mode, bounded: bool = False) -> Refusal | None:
             f"{name} is not available during a bounded turn: the desktop daemon owns delivery.",
         )
     offer = BY_NAME.get(name)
+    if offer is not None and offer.afar is not None and is_afar:
+        return Refusal(
+            "needs_your_machine",
+            f"{name} would look at the server's machine, and you are on another. {offer.afar}",
+        )
     if offer is None or offer.owners is None or mode is Mode.OWNER:
         return None
     if mode is Mode.WORKER:

@@ -3,9 +3,13 @@
 Q16  A server that is reached from beyond this machine needs accounts, or somebody who insists.
 Q17  A sign-in of this machine is for one server, however its loopback address is spelled, and is
      shown to no other.
+Q18  A call names the server by an address, as localhost, or by a name that it is known by: so a
+     name that somebody else's page was given for this machine's address leads nowhere.
+Q19  A page makes calls only to the server that it is from.
 """
 
 import re
+from collections.abc import Collection
 from datetime import timedelta
 
 import attrs
@@ -20,6 +24,8 @@ JOINS_WITHIN = timedelta(seconds=60)
 _URL = re.compile(
     r"(?P<scheme>https?)://(?P<host>\[[^\]/]+\]|[^/:@\[\]]+)(?::(?P<port>\d{1,5}))?/*"
 )
+_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(?::\d{1,5})?")
+_ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}|\[.*\]")
 _LOOPBACK = re.compile(r"localhost|127(?:\.\d{1,3}){3}|::1|\[::1\]")
 _USUAL = {"http": 80, "https": 443}
 
@@ -87,6 +93,25 @@ def place_of(url: str) -> str | None:
     scheme, host = found["scheme"], found["host"].lower()
     port = int(found["port"] or _USUAL[scheme])
     return f"{scheme}://{'localhost' if is_loopback(host) else host}:{port}"
+
+
+def names_us(host: str | None, known: Collection[str]) -> bool:
+    """Whether who calls by `host` means the server at the addresses `known` (Q18)."""
+    found = _HOST.fullmatch(host or "")
+    if found is None:
+        return False
+    name = found["name"].lower()
+    ours = {url["host"].lower() for url in map(_URL.fullmatch, known) if url is not None}
+    return is_loopback(name) or _ADDRESS.fullmatch(name) is not None or name in ours
+
+
+def is_our_page(origin: str | None, host: str | None, known: Collection[str]) -> bool:
+    """Whether a call that names `origin` is made by no page, or by one of the server (Q19)."""
+    if origin is None:
+        return True
+    place = place_of(origin)
+    own = {place_of(url) for url in (f"http://{host}", f"https://{host}", *known)}
+    return place is not None and place in own
 
 
 def is_for(sign_in: OwnSignIn, url: str) -> bool:

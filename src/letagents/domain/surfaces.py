@@ -57,6 +57,8 @@ class Caller:
     has_owner_token: bool = False
     api_url: str | None = None
     toolset: Toolset = Toolset.FULL
+    is_afar: bool = False
+    """Whether it serves who is on another machine."""
 
     @property
     def is_in_local_turn(self) -> bool:
@@ -69,7 +71,8 @@ class Offer:
     """One tool: who is offered it, and what it is to them.
 
     `local` says that it has an operation in a supervisor's local rooms; `owners` begins the
-    sentence with which it is refused to those who are not.
+    sentence with which it is refused to those who are not. `afar` says what to do instead where
+    the caller is on another machine than the tool needs.
     """
 
     name: str
@@ -79,10 +82,24 @@ class Offer:
     local: bool = False
     provider: str | None = None
     owners: str | None = None
+    afar: str | None = None
 
 
 _ONBOARDING = "This owner-auth onboarding tool"
 _CODEX = "Local Codex session orchestration"
+_OWN_REMOTE = (
+    "Look yourself: `git remote get-url origin` in your checkout, then join_room(name=...) with "
+    "host/owner/repository."
+)
+_OWN_FILE = (
+    'Write .letagents.json in your checkout yourself, {"room": "..."}; then join_room(name=...).'
+)
+_SIGNED_IN = (
+    "You are signed in by the token that your client shows with each call; to change who you are, "
+    "your user sets another one in the client's configuration."
+)
+_OWN_CODEX = "Ask your user to start Codex there, with this server among its MCP servers."
+_OWN_COMMIT = "Say with send_message what was changed, and in which commit."
 _ALONE = INDEPENDENT
 
 OFFERS = (
@@ -93,11 +110,11 @@ OFFERS = (
     Offer("join_project"),
     Offer("register_agent_session", _ALONE, core=True),
     Offer("disconnect_agent_session", _ALONE, core=True),
-    Offer("start_local_codex_session", _ALONE, owners=_CODEX),
-    Offer("status_local_codex_session", _ALONE, reads=True, owners=_CODEX),
-    Offer("stop_local_codex_session", _ALONE, owners=_CODEX),
+    Offer("start_local_codex_session", _ALONE, owners=_CODEX, afar=_OWN_CODEX),
+    Offer("status_local_codex_session", _ALONE, reads=True, owners=_CODEX, afar=_OWN_CODEX),
+    Offer("stop_local_codex_session", _ALONE, owners=_CODEX, afar=_OWN_CODEX),
     Offer("get_current_room", reads=True, core=True, local=True),
-    Offer("check_repo", reads=True),
+    Offer("check_repo", reads=True, afar=_OWN_REMOTE),
     Offer("get_room_memory", reads=True),
     Offer("remember_room_fact"),
     Offer("request_human_input"),
@@ -108,8 +125,8 @@ OFFERS = (
     Offer("cancel_wake_rule"),
     Offer("post_status", local=True),
     Offer("post_reasoning", local=True),
-    Offer("begin_workspace_capture", _ALONE),
-    Offer("publish_workspace_capture", _ALONE),
+    Offer("begin_workspace_capture", _ALONE, afar=_OWN_COMMIT),
+    Offer("publish_workspace_capture", _ALONE, afar=_OWN_COMMIT),
     Offer("add_task", core=True, local=True),
     Offer("get_board", reads=True, core=True, local=True),
     Offer("get_board_settings", reads=True),
@@ -138,7 +155,7 @@ OFFERS = (
     Offer("claim_paths"),
     Offer("release_paths"),
     Offer("list_path_claims", reads=True),
-    Offer("initialize_repo"),
+    Offer("initialize_repo", afar=_OWN_FILE),
     Offer("send_message", core=True, local=True),
     Offer("send_thread_message", local=True),
     Offer("read_messages", reads=True, core=True, local=True),
@@ -146,13 +163,13 @@ OFFERS = (
     Offer("search_messages", reads=True, core=True),
     Offer("set_reply_thread", frozenset({_TURN}), local=True),
     Offer("complete_room_turn", frozenset({_TURN}), local=True, provider="cursor"),
-    Offer("start_device_auth", _ALONE, owners=_ONBOARDING),
-    Offer("poll_device_auth", _ALONE, owners=_ONBOARDING),
-    Offer("clear_saved_auth", _ALONE, owners=_ONBOARDING),
-    Offer("get_onboarding_status", _ALONE, reads=True, owners=_ONBOARDING),
+    Offer("start_device_auth", _ALONE, owners=_ONBOARDING, afar=_SIGNED_IN),
+    Offer("poll_device_auth", _ALONE, owners=_ONBOARDING, afar=_SIGNED_IN),
+    Offer("clear_saved_auth", _ALONE, owners=_ONBOARDING, afar=_SIGNED_IN),
+    Offer("get_onboarding_status", _ALONE, reads=True, owners=_ONBOARDING, afar=_SIGNED_IN),
     Offer("set_agent_name", _ALONE, owners=_ONBOARDING),
     Offer("resume_room_session", _ALONE),
-    Offer("check_repo_visibility", reads=True),
+    Offer("check_repo_visibility", reads=True, afar=_OWN_REMOTE),
 )
 """Every tool that there is, in the order in which they are listed."""
 

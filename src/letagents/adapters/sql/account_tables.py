@@ -75,4 +75,14 @@ PROOFS = Table(
 )
 """One row, which is written anew to see whether anything can be."""
 
-OF_ACCOUNTS = (ACCOUNTS, TOKENS, AGENTS, MEMBERS, PROOFS)
+STATES = Table(
+    "account_states",
+    METADATA,
+    Column("account_id", TEXT, primary_key=True),
+    Column("number", BigInteger, nullable=False),
+    Column("document", TEXT, nullable=False),
+)
+"""What a server remembers for those who call it without a process of their own: their workers,
+and the secrets of the connections that it holds for them. `number` counts how often it changed."""
+
+OF_ACCOUNTS = (ACCOUNTS, TOKENS, AGENTS, MEMBERS, PROOFS, STATES)

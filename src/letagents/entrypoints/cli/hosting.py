@@ -40,8 +40,8 @@ async def _served(settings: Settings, serving: Serving, arguments: argparse.Name
             base_url = serving.base_url or address
             owner = await served.owner.settle(address, served.database)
             await _announce(served, base_url, owner, arguments)
-            hosting = attrs.evolve(served.hosting, base_url=base_url)
-            await process.serve(hosting, listening)
+            hosting = attrs.evolve(served.hosting, base_url=base_url, addresses=(address,))
+            await process.serve(hosting, served.elsewhere, listening)
 
 
 async def _announce(

@@ -6,11 +6,12 @@ need is loaded while it makes up its mind, or at once for its first call.
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import anyio
 
 S = TypeVar("S")
+S_co = TypeVar("S_co", covariant=True)
 
 BEGIN = 5.0
 """Seconds after which it is opened although the client has asked for nothing. (Source: 1.2.)"""
@@ -19,8 +20,20 @@ BREATH = 0.05
 """Seconds that the list of tools is given to be on its way, and what is asked for with it."""
 
 
+class Sessions(Protocol[S_co]):
+    """Knows the session that a call is part of. `context` is the call's, as the SDK has it."""
+
+    async def __call__(self, context: Any = None, /) -> S_co:
+        """Return the session, opened now if it was not yet."""
+        ...
+
+    def soon(self) -> None:
+        """Let it be opened in a moment: the client knows what it can call."""
+        ...
+
+
 class Opening(Generic[S]):
-    """One session, on its way."""
+    """One session, on its way: that of all calls, whatever their context."""
 
     def __init__(self) -> None:
         self._session: S | None = None
@@ -37,7 +50,7 @@ class Opening(Generic[S]):
         opening._opened.set()
         return opening
 
-    async def __call__(self) -> S:
+    async def __call__(self, _context: Any = None, /) -> S:
         """Return the session, opened now if it was not yet."""
         if not self._opened.is_set():
             self._soon.set()

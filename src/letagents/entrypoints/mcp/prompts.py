@@ -53,8 +53,8 @@ def full(kind: Kind) -> str:
 class Prompts:
     """What one client has been told already."""
 
-    def __init__(self) -> None:
-        self._told = False
+    def __init__(self, *, told: bool = False) -> None:
+        self._told = told
 
     def dispense(self, kind: Kind) -> str:
         """Return the text for `kind`: whole for a join and the first time, short afterwards."""

@@ -34,7 +34,7 @@ from mcp_types import (
 )
 
 from letagents.domain.errors import LetAgentsError, NotAvailable, UnknownRoom
-from letagents.entrypoints.mcp.opening import Opening
+from letagents.entrypoints.mcp.opening import Sessions
 from letagents.entrypoints.mcp.visit import Visit
 
 if TYPE_CHECKING:  # rooms are loaded when one is read
@@ -52,10 +52,10 @@ Context = ServerRequestContext[Any]
 
 
 def serve_resources(
-    server: Server[Any], readiness: Mapping[str, object], opening: Opening[Visit | None]
+    server: Server[Any], readiness: Mapping[str, object], sessions: Sessions[Visit | None]
 ) -> None:
     """Add the handlers of resources to `server`; without a visit there are no rooms."""
-    served = _Resources(readiness, opening)
+    served = _Resources(readiness, sessions)
     add = server.add_request_handler
     add("resources/list", PaginatedRequestParams, served.listed)
     add("resources/templates/list", PaginatedRequestParams, served.templates)
@@ -68,8 +68,7 @@ def serve_resources(
 @attrs.define(eq=False)
 class _Resources:
     readiness: Mapping[str, object]
-    opening: Opening[Visit | None]
-    _subscribed: dict[str, Callable[[], None]] = attrs.field(factory=dict)
+    sessions: Sessions[Visit | None]
 
     async def listed(self, _context: Context, _params: object) -> ListResourcesResult:
         ready = Resource(
@@ -89,21 +88,19 @@ class _Resources:
         )
         return ListResourceTemplatesResult(resource_templates=[messages])
 
-    async def read(
-        self, _context: Context, params: ReadResourceRequestParams
-    ) -> ReadResourceResult:
+    async def read(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         uri = str(params.uri)
-        content = self.readiness if uri == READINESS else await self._messages(uri)
+        content = self.readiness if uri == READINESS else await self._messages(uri, context)
         text = orjson.dumps(content).decode()
         contents = TextResourceContents(uri=uri, mime_type=JSON, text=text)
         return ReadResourceResult(contents=[contents])
 
-    async def _messages(self, uri: str) -> Mapping[str, object]:
+    async def _messages(self, uri: str, context: Context) -> Mapping[str, object]:
         from letagents.domain.messages import Latest
         from letagents.wire import readable
 
         room_id = _room_of(uri)
-        visit = await self._visit_of(uri)
+        visit = await self._visit_of(uri, context)
         try:
             page = await visit.client.messages.read(room_id, Latest(NEWEST))
         except LetAgentsError as error:
@@ -129,20 +126,17 @@ class _Resources:
             await session.send_resource_list_changed()
 
         try:
-            end = await (await self._watches_of(uri)).begin(_room_of(uri), tell)
+            watches = await self._watches_of(uri, context)
+            watches.keep(uri, await watches.begin(_room_of(uri), tell))
         except LetAgentsError as error:
             raise _refused(uri, error) from error
-        self._end(uri)
-        self._subscribed[uri] = end
         return EmptyResult()
 
-    async def unsubscribe(self, _context: Context, params: UnsubscribeRequestParams) -> EmptyResult:
-        self._end(str(params.uri))
+    async def unsubscribe(self, context: Context, params: UnsubscribeRequestParams) -> EmptyResult:
+        visit = await self.sessions(context)
+        if visit is not None and visit.watches is not None:
+            visit.watches.end(str(params.uri))
         return EmptyResult()
-
-    def _end(self, uri: str) -> None:
-        if (end := self._subscribed.pop(uri, None)) is not None:
-            end()
 
     async def listen(
         self, context: Context, params: SubscriptionsListenRequestParams
@@ -150,11 +144,13 @@ class _Resources:
         bus = InMemorySubscriptionBus()
         with ExitStack() as ends:
             for uri in dict.fromkeys(params.notifications.resource_subscriptions or ()):
-                if (end := await self._watched(uri, bus)) is not None:
+                if (end := await self._watched(uri, bus, context)) is not None:
                     ends.callback(end)
             return await ListenHandler(bus)(context, params)
 
-    async def _watched(self, uri: str, bus: InMemorySubscriptionBus) -> Callable[[], None] | None:
+    async def _watched(
+        self, uri: str, bus: InMemorySubscriptionBus, context: Context
+    ) -> Callable[[], None] | None:
         """Watch a room for a stream; what is no room there is accepted, and never heard of."""
 
         async def tell() -> None:
@@ -163,19 +159,19 @@ class _Resources:
         if _OF_A_ROOM.fullmatch(uri) is None:
             return None
         try:
-            return await (await self._watches_of(uri)).begin(_room_of(uri), tell)
+            return await (await self._watches_of(uri, context)).begin(_room_of(uri), tell)
         except UnknownRoom:
             return None
         except LetAgentsError as error:
             raise _refused(uri, error) from error
 
-    async def _visit_of(self, uri: str) -> Visit:
-        if (visit := await self.opening()) is None:
+    async def _visit_of(self, uri: str, context: Context) -> Visit:
+        if (visit := await self.sessions(context)) is None:
             raise _refused(uri, _no_rooms())
         return visit
 
-    async def _watches_of(self, uri: str) -> "Watches":
-        if (watches := (await self._visit_of(uri)).watches) is None:
+    async def _watches_of(self, uri: str, context: Context) -> "Watches":
+        if (watches := (await self._visit_of(uri, context)).watches) is None:
             raise _refused(uri, _no_rooms())
         return watches
 

@@ -14,7 +14,7 @@ from mcp_types import (
 from mcp_types import Tool as ListedTool
 
 from letagents.entrypoints.mcp.errors import Result
-from letagents.entrypoints.mcp.opening import Opening
+from letagents.entrypoints.mcp.opening import Sessions
 from letagents.entrypoints.mcp.parameters import input_schema
 from letagents.entrypoints.mcp.tool import Tool
 
@@ -23,14 +23,14 @@ S = TypeVar("S")
 
 def build_server(
     tools: Sequence[Tool[S]],
-    opening: Opening[S],
+    sessions: Sessions[S],
     *,
     name: str = "letagents",
     version: str,
     instructions: str | None = None,
     before: Callable[[S, str | None], Awaitable[None]] | None = None,
 ) -> Server[Any]:
-    """Return a server of `tools`, each of which acts on the session that is opened for it.
+    """Return a server of `tools`, each of which acts on the session that its call is part of.
 
     Before each call, `before` hears what the client's program says that it is called. Resources are
     added with the server's own `add_request_handler`; what it says of its
@@ -44,7 +44,7 @@ def build_server(
     async def list_tools(
         _context: ServerRequestContext[Any], _params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        opening.soon()
+        sessions.soon()
         return listed
 
     async def call_tool(
@@ -55,7 +55,7 @@ def build_server(
         tool = by_name.get(params.name)
         if tool is None:
             raise calls.unknown(params.name, by_name)
-        session = await opening()
+        session = await sessions(context)
         if before is not None:
             await before(session, _program(context))
         progress = context.session.report_progress

@@ -41,7 +41,8 @@ def tools_of(caller: Caller, mode: Mode = Mode.OWNER) -> tuple[Tool[Visit], ...]
 
 
 def _as_seen(tool: Tool[Visit], caller: Caller, mode: Mode) -> Tool[Visit]:
-    if (refused := refusal(tool.name, mode=mode, bounded=caller.bounded)) is not None:
+    refused = refusal(tool.name, mode=mode, bounded=caller.bounded, is_afar=caller.is_afar)
+    if refused is not None:
         return attrs.evolve(tool, run=_refusing(refused), result=_REFUSED)
     if mode is Mode.SUPERVISED:
         tool = attrs.evolve(tool, run=_no_supervisor, read_only=reads(tool.name))

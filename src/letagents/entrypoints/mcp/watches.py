@@ -38,6 +38,7 @@ class Watches:
     _messages: Messaging
     _tasks: TaskGroup
     _rooms: dict[RoomId, _Watch] = attrs.field(factory=dict)
+    _kept: dict[str, Callable[[], None]] = attrs.field(factory=dict)
 
     @property
     def rooms(self) -> tuple[RoomId, ...]:
@@ -65,6 +66,21 @@ class Watches:
                 self._forget(room_id, watch)
 
         return end
+
+    def keep(self, name: str, end: Callable[[], None]) -> None:
+        """Keep what ends a watch under a name, and end what was kept under it before."""
+        self.end(name)
+        self._kept[name] = end
+
+    def end(self, name: str) -> None:
+        """End what was kept under a name, if anything was."""
+        if (end := self._kept.pop(name, None)) is not None:
+            end()
+
+    def close(self) -> None:
+        """End all."""
+        for watch in tuple(self._rooms.values()):
+            watch.scope.cancel()
 
     def _opened(self, room_id: RoomId, after: MessageId | None) -> _Watch:
         if len(self._rooms) >= MOST:

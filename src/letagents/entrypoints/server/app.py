@@ -1,6 +1,7 @@
 """The room server as an ASGI application, which another one may mount."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 
 import structlog
 from starlette.applications import Starlette
@@ -9,8 +10,10 @@ from starlette.responses import Response
 from starlette.routing import Route as At
 
 from letagents.application.hosting import Hosting
+from letagents.application.remote_chats import Elsewhere
 from letagents.entrypoints.server.answers import answer, problem
 from letagents.entrypoints.server.calls import Call, bearer, cookie
+from letagents.entrypoints.server.mcp_door import PATH, McpDoor
 from letagents.entrypoints.server.routes import (
     accounts,
     artifacts,
@@ -58,14 +61,32 @@ ROUTES: Sequence[tuple[str, str, Handler]] = (
 )
 
 
-def application(hosting: Hosting) -> Starlette:
-    """Return the application that serves `hosting`. It opens and closes nothing."""
+def application(hosting: Hosting, elsewhere: Elsewhere | None = None) -> Starlette:
+    """Return the application that serves `hosting`. It opens and closes nothing of that.
+
+    With what is known of those who call from `elsewhere`, it serves the tools of agents too, while
+    its lifespan lasts.
+    """
+    door = McpDoor(hosting, elsewhere) if elsewhere is not None else None
+
+    @asynccontextmanager
+    async def lifespan(_application: Starlette) -> AsyncIterator[None]:
+        if door is None:
+            yield
+            return
+        async with door.is_open():
+            yield
+
     return Starlette(
         routes=[
-            At(path, _endpoint(hosting, f"{method} {path}", handler), methods=[method])
-            for method, path, handler in ROUTES
+            *(
+                At(path, _endpoint(hosting, f"{method} {path}", handler), methods=[method])
+                for method, path, handler in ROUTES
+            ),
+            *([At(PATH, door)] if door is not None else []),
         ],
         exception_handlers={404: _no_such_route, 405: _no_such_route},
+        lifespan=lifespan,
     )
 
 

@@ -74,7 +74,7 @@ class Call:
     @property
     def address(self) -> str:
         """Where the call comes from, as far as it can be told."""
-        return self.request.client.host if self.request.client else ""
+        return address_of(self.request)
 
     def named(self, part: str) -> str:
         """Return a part of the path."""
@@ -209,6 +209,11 @@ def _shown(read: Any, fields: Mapping[str, Any]) -> Fence | None:
     except HalfShown:
         raise Refused(401, problems.BAD_CREDENTIALS) from None
     return shown
+
+
+def address_of(request: Request) -> str:
+    """Return where a request comes from, as far as it can be told."""
+    return request.client.host if request.client else ""
 
 
 def bearer(request: Request) -> str | None:

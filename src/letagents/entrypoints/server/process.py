@@ -15,6 +15,7 @@ from types import FrameType
 import uvicorn
 
 from letagents.application.hosting import Hosting
+from letagents.application.remote_chats import Elsewhere
 from letagents.domain.serving import NotServed
 from letagents.entrypoints.server.app import application
 from letagents.entrypoints.server.draining import DrainingProtocol
@@ -74,13 +75,13 @@ def address_of(listening: socket.socket, host: str) -> str:
     return f"http://[{named}]:{port}" if ":" in named else f"http://{named}:{port}"
 
 
-async def serve(hosting: Hosting, listening: socket.socket) -> None:
+async def serve(hosting: Hosting, elsewhere: Elsewhere, listening: socket.socket) -> None:
     """Serve `hosting` until a signal comes, and end in order."""
     loop = asyncio.get_running_loop()
     config = uvicorn.Config(
-        application(hosting),
+        application(hosting, elsewhere),
         http=DrainingProtocol,
-        lifespan="off",
+        lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
