@@ -6,13 +6,21 @@ from pathlib import Path
 
 import attrs
 import pytest
+from sqlalchemy import select
 
+from letagents.adapters.rooms.local_store import LocalStore
+from letagents.adapters.sql.account_tables import STATES
+from letagents.adapters.sql.upserts import put_statement
 from letagents.adapters.state.json_file import JsonFileState
 from letagents.adapters.state.memory import MemoryState
+from letagents.adapters.state.sql import SqlStates
 from letagents.adapters.state.sqlite import SqliteState
 from letagents.domain.errors import StateDamaged, StateUnavailable
+from letagents.domain.local_state import LocalState
 from letagents.ports.state import StateStore
-from letagents.testing.contracts.state import Damaged, StateStoreContract
+from letagents.testing.contracts.state import Damaged, StateStoreContract, registered
+
+PUT, DOCUMENT = put_statement(STATES), select(STATES.c.document)
 
 
 @attrs.define
@@ -75,3 +83,74 @@ class TestStateStore(StateStoreContract):
         if isinstance(store, MemoryState):
             store.fault = StateDamaged("It is damaged.", remedy="Mend it.")
         return store, path.read_bytes
+
+
+class InADatabase(StateStoreContract):
+    """The state of one account among others, in the database of a server."""
+
+    @pytest.fixture
+    def place(self, tmp_path: Path) -> Path | str:
+        return tmp_path / "server.db"
+
+    @pytest.fixture
+    def kept(self, place: Path | str) -> Iterator[LocalStore]:
+        kept = LocalStore.at(place)
+        yield kept
+        kept.close()
+
+    @pytest.fixture
+    def store(self, kept: LocalStore) -> StateStore:
+        return SqlStates(kept).of("account_1")
+
+    @pytest.fixture
+    def reopen(self, kept: LocalStore) -> Callable[[], StateStore]:
+        return lambda: SqlStates(kept).of("account_1")
+
+    @pytest.fixture
+    def unusable(self, tmp_path: Path) -> Iterator[StateStore]:
+        (tmp_path / "a-directory").mkdir()
+        kept = LocalStore.at(tmp_path / "a-directory")
+        yield SqlStates(kept).of("account_1")
+        kept.close()
+
+    @pytest.fixture
+    def damaged(self, kept: LocalStore) -> Damaged:
+        facts = {"account_id": "account_1", "number": 1, "document": "no JSON"}
+        kept.write(lambda unit: unit.change(PUT, facts))
+
+        def content() -> bytes:
+            row = kept.read(lambda unit: unit.row(DOCUMENT))
+            assert row is not None
+            return str(row[0]).encode()
+
+        return SqlStates(kept).of("account_1"), content
+
+    @pytest.mark.anyio
+    async def test_accounts_have_nothing_in_common(self, kept: LocalStore) -> None:
+        states = SqlStates(kept)
+        await states.of("account_1").transact(registered(1))
+
+        assert await states.of("account_2").read() == LocalState()
+
+    @pytest.mark.anyio
+    async def test_what_was_remembered_gives_way_to_what_others_wrote(
+        self, store: StateStore, reopen: Callable[[], StateStore]
+    ) -> None:
+        other = reopen()
+        await store.transact(registered(1))
+        before = await store.read()
+        await other.transact(registered(2))
+
+        assert await store.read() is not before
+        assert len((await store.read()).workers) == 2
+        assert await store.read() is await store.read()
+
+
+class TestStateInSqlite(InADatabase):
+    pass
+
+
+class TestStateInPostgres(InADatabase):
+    @pytest.fixture
+    def place(self, postgres: str) -> Path | str:
+        return postgres

@@ -1,8 +1,7 @@
 """The tools over HTTP, for clients that start no process: in both eras, over a real socket."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
-from pathlib import Path
 
 import anyio
 import pytest
@@ -81,9 +80,7 @@ async def test_a_handle_is_good_in_any_chat_of_its_account_and_in_no_other(
     later = await chats.enter_async_context(chatting(server, tokens["ada"], era))
     other = await chats.enter_async_context(chatting(server, tokens["bob"], era))
     sent = await later.call("send_message", text="still me", **juniper)
-    again = await later.call(
-        "register_agent_session", registration_key="lasting", room_id=room
-    )
+    again = await later.call("register_agent_session", registration_key="lasting", room_id=room)
     theirs = await other.refused("send_message", text="it is me", **juniper)
     same_key = await registered(other, "lasting", room, "Willow")
 

@@ -150,3 +150,17 @@ def test_waiting_is_the_daemon_s_in_a_bounded_turn() -> None:
     assert refused.error == "supervised_bounded_delivery"
     assert "wait_for_messages" in refused.message
     assert "desktop daemon owns delivery" in refused.message
+
+
+@pytest.mark.rule("U12")
+def test_what_needs_the_callers_machine_is_refused_from_afar_with_what_to_do_there() -> None:
+    needed = {offer.name: offer.afar for offer in OFFERS if offer.afar is not None}
+    for offer in OFFERS:
+        refused = refusal(offer.name, mode=Mode.OWNER, is_afar=True)
+
+        assert (refused is not None) == (offer.name in needed)
+        if refused is not None:
+            assert refused.error == "needs_your_machine"
+            assert refused.message.startswith(offer.name)
+            assert refused.message.endswith(needed[offer.name] or "?")
+    assert {"check_repo", "initialize_repo", "start_device_auth"} <= needed.keys()

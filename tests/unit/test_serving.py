@@ -73,3 +73,55 @@ def test_a_stored_sign_in_is_for_the_server_where_it_was_made() -> None:
     assert sign_in.is_for(made, "https://rooms.example:443")
     assert not sign_in.is_for(made, "https://other.example")
     assert sign_in.is_for({}, "https://other.example")
+
+
+KNOWN = ("https://rooms.example", "http://machine.lan:3001")
+
+
+@pytest.mark.rule("Q18")
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("localhost", "LOCALHOST:3001", "127.0.0.1:8080", "192.168.1.5:3001", "[::1]:3001"),
+        *("[fe80::1]", "rooms.example", "Rooms.Example:443", "machine.lan:3001"),
+    ],
+)
+def test_a_server_goes_by_its_addresses_and_its_names(host: str) -> None:
+    assert serving.names_us(host, KNOWN)
+
+
+@pytest.mark.rule("Q18")
+@pytest.mark.parametrize(
+    "host",
+    [
+        *(None, "", "evil.example", "127.0.0.1.evil.example", "localhost.evil.example"),
+        *("evil.example:3001", "rooms.example.evil", "user@localhost", "localhost:3001/x"),
+        *("localhost:port", "[::1", "a b", "2130706433"),
+    ],
+)
+def test_a_server_goes_by_no_other_name(host: str | None) -> None:
+    assert not serving.names_us(host, KNOWN)
+
+
+@pytest.mark.rule("Q19")
+@pytest.mark.parametrize(
+    "origin",
+    [
+        *(None, "https://rooms.example", "https://rooms.example:443", "http://machine.lan:3001"),
+        *("http://localhost:3001", "https://localhost:3001", "http://127.0.0.1:3001"),
+    ],
+)
+def test_a_servers_own_pages_and_programs_without_one_may_call_it(origin: str | None) -> None:
+    assert serving.is_our_page(origin, "localhost:3001", KNOWN)
+
+
+@pytest.mark.rule("Q19")
+@pytest.mark.parametrize(
+    "origin",
+    [
+        *("null", "", "http://localhost:3002", "http://evil.example", "file://"),
+        *("http://rooms.example", "https://rooms.example.evil", "http://192.168.1.5:3001"),
+    ],
+)
+def test_no_other_page_may_call_a_server(origin: str) -> None:
+    assert not serving.is_our_page(origin, "localhost:3001", KNOWN)

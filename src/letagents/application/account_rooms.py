@@ -1,6 +1,6 @@
 """A server's own rooms, as one account has them that calls without a process of its own."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
 import anyio
@@ -11,11 +11,11 @@ from letagents.domain import accounts
 from letagents.domain.accounts import Account, Principal
 from letagents.domain.errors import NotAvailable
 from letagents.domain.fencing import Fence
-from letagents.domain.ids import MessageId, RoomId
+from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import After, Draft, Message, Page, Window
 from letagents.domain.rooms import Room
 from letagents.domain.search import Found, Query
-from letagents.domain.sessions import Arrival, Connection, Session
+from letagents.domain.sessions import Arrival, Connection, Host, Session
 from letagents.ports.search import Search
 
 
@@ -34,18 +34,18 @@ class AccountRooms:
 
     async def create(self) -> Room:
         """Make a room, of which the account is admin."""
-        return await self.hosting.create(self.account)
+        return _afar(await self.hosting.create(self.account))
 
     async def join(self, room_id: RoomId, *, create: bool = True) -> Room:
         """Return the room, which the account has entered then."""
         room, _ = await self.hosting.enter(
             self.account, room_id, address=self.address, create=create
         )
-        return room
+        return _afar(room)
 
     async def known(self) -> tuple[Room, ...]:
         """Return the rooms that the account has entered."""
-        return tuple(await self.hosting.known(self.account))
+        return tuple(map(_afar, await self.hosting.known(self.account)))
 
     async def connect(self, room_id: RoomId, arrival: Arrival) -> Connection:
         """Open a session or take it over, as an agent of the account."""
@@ -55,11 +55,26 @@ class AccountRooms:
             display_name=arrival.display_name,
             owner_label=arrival.owner_label,
         )
-        return await self.hosting.rooms.connect(room_id, attrs.evolve(arrival, agent_key=agent.key))
+        coming = attrs.evolve(
+            arrival,
+            agent_key=agent.key,
+            account=self.account.account_id,
+            host=Host(kind=None, label=None),
+        )
+        made = await self.hosting.rooms.connect(room_id, coming)
+        self._tell(room_id, made.displaced)
+        return made
 
     async def disconnect(self, room_id: RoomId, fence: Fence) -> Session:
         """End the session."""
-        return await self.hosting.rooms.disconnect(room_id, await self._own(room_id, fence))
+        ended = await self.hosting.rooms.disconnect(room_id, await self._own(room_id, fence))
+        self._tell(room_id, [ended.session_id])
+        return ended
+
+    def _tell(self, room_id: RoomId, ended: Sequence[SessionId]) -> None:
+        """Let the processes hear whose sessions have ended."""
+        if self.hosting.roll is not None:
+            self.hosting.roll.ended(room_id, ended)
 
     async def post(self, room_id: RoomId, draft: Draft, fence: Fence) -> Message:
         """Say `draft` in the room."""
@@ -117,3 +132,8 @@ class AccountRooms:
         if failed:
             raise failed[0]
         return found[0] if found else None
+
+
+def _afar(room: Room) -> Room:
+    """Return the room as who calls has it: not on their machine."""
+    return attrs.evolve(room, is_local=False)

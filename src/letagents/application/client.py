@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import anyio
 import attrs
@@ -30,6 +31,9 @@ from letagents.ports.ids import Ids
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.state import StateStore
 from letagents.ports.surroundings import Checkouts, Surroundings
+
+if TYPE_CHECKING:
+    from letagents.application.directory import Directory
 
 
 @attrs.frozen
@@ -78,8 +82,10 @@ class LetAgents:
     attendance: Attendance | None = attrs.field(default=None, kw_only=True)
     """Tells the rooms that this process is there; None where the kernel does."""
     machine: Machine | None = attrs.field(default=None, kw_only=True)
-    directory: Registry | None = attrs.field(default=None, kw_only=True)
+    directory: "Directory | None" = attrs.field(default=None, kw_only=True)
     """Who this machine is at the server of its rooms; None where they are here."""
+    registry: Registry | None = attrs.field(default=None, kw_only=True)
+    """Whose account its clients act for, where that is known without asking."""
     checkouts: Checkouts = attrs.field(kw_only=True)
     forges: Forges = attrs.field(kw_only=True)
     installation: Installation = attrs.field(factory=Installation, kw_only=True)
@@ -104,7 +110,7 @@ class LetAgents:
 
     def _client(self, hints: Hints, *, lasts: bool) -> Client:
         chat = Chat(self.state, self.surroundings, self.clock, hints, self.ids.uuid(), self.api_url)
-        chat.directory, chat.machine = self.directory, self.machine
+        chat.directory, chat.machine = self.registry or self.directory, self.machine
         held = Connections()
         registration = Registration(
             self.state, self.rooms, held, chat, self.surroundings, self.clock, self.ids

@@ -50,7 +50,7 @@ class RemoteChats:
             clock=hosting.clock,
             ids=hosting.ids,
             longest_wait=hosting.longest_wait,
-            directory=_Known(account),
+            registry=_Known(account),
             checkouts=self.elsewhere.checkouts,
             forges=self.elsewhere.forges,
             memory=lambda: hosting.memory,

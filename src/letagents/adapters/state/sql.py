@@ -47,6 +47,14 @@ class _Withdrawn(Exception):
     """Who asked for a change has gone before its turn came."""
 
 
+class _Raised(Exception):
+    """A decision raised something, which is none of the store's failures, whatever it is."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(error)
+        self.error = error
+
+
 @attrs.define(eq=False)
 class SqlStates:
     """The states of all accounts. The store is not closed here."""
@@ -93,7 +101,10 @@ class SqlStates:
             if gone.is_set():
                 raise _Withdrawn
             number, record = self._found(unit, account_id)
-            state, answer = decide(record.state)
+            try:
+                state, answer = decide(record.state)
+            except Exception as error:
+                raise _Raised(error) from error
             if state is not record.state:
                 document = record.rewritten(state).decode()
                 unit.change(
@@ -103,6 +114,8 @@ class SqlStates:
 
         try:
             return self._store.write(replace, f"state of {account_id}")
+        except _Raised as raised:
+            raise raised.error from None
         except RoomsUnavailable as error:
             raise _unavailable(error) from error
 
