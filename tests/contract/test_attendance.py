@@ -9,8 +9,8 @@ import attrs
 import httpx
 import pytest
 from tests.contract.kept_rooms import place_for
-from tests.contract.listening import listening
 from tests.contract.served import TOKEN, KeptRooms, hosting
+from tests.integration.listening import listening
 
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.hosted.attendance import HostedAttendance

@@ -135,6 +135,11 @@ class KeptAttendance:
         self._rooms.listen_for(room_id, fence)
         return kept
 
+    async def refresh(self, room_id: RoomId) -> None:
+        """Tell a room now of all connections that are open to it here."""
+        if (room := self._open.get(room_id)) is not None:
+            await room.refresh()
+
     def ended(self, room_id: RoomId, sessions: Iterable[SessionId]) -> None:
         """Let connections be over whose sessions have just ended."""
         room = self._open.get(room_id)
