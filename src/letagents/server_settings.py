@@ -30,7 +30,7 @@ class Github:
 class Serving:
     """What a server is told. `base_url` is None where it is the address that it listens at."""
 
-    database: str
+    database: str = attrs.field(repr=False)  # a URL may hold a password
     port: int = PORT
     base_url: str | None = None
     github: Github | None = None

@@ -115,11 +115,12 @@ async def open_accounts(serving: Serving) -> AsyncIterator[Doorkeeper]:
 
 def place_of(database: str) -> str:
     """Return where a database is, in a form without a password."""
-    from sqlalchemy.engine import make_url
+    from letagents.adapters.sql.engine import open_engine
+    from letagents.adapters.sql.engine import place_of as place_of_engine
 
     if "://" not in database:
         return str(Path(database).absolute())
-    return make_url(database).render_as_string(hide_password=True)
+    return place_of_engine(open_engine(database))
 
 
 def _boards(rooms: "LocalRooms", term: timedelta) -> Boards:
@@ -146,15 +147,13 @@ def _people(serving: Serving) -> "People | None":
 
 def _sole(database: str) -> "SoleServer | None":
     """Return the right to serve a file; None where a database server keeps processes apart."""
-    from sqlalchemy.engine import make_url
-
+    from letagents.adapters.sql.engine import file_of, is_url_of_server, open_engine
     from letagents.adapters.sql.sole_server import SoleServer
 
-    if "://" not in database:
-        return SoleServer(Path(database))
-    url = make_url(database)
-    is_file = url.get_backend_name() == "sqlite" and url.database
-    return SoleServer(Path(str(url.database))) if is_file else None
+    if is_url_of_server(database):
+        return None
+    file = file_of(open_engine(database))
+    return None if file is None else SoleServer(file)
 
 
 def _accounts(database: str, clock: "Clock", ids: "Ids") -> "SqlAccounts":

@@ -273,6 +273,7 @@ async def test_no_password_of_a_server_is_shown_whatever_is_wrong(
         told.append(repr(letagents.rooms))
         with pytest.raises(RoomsUnavailable) as refused:
             await letagents.rooms.join(RoomId("workshop"))
+        told.append(repr(letagents.rooms))
     told += [str(refused.value), repr(refused.value), refused.value.remedy, caplog.text]
 
     assert said in told[1]

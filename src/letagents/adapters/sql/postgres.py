@@ -39,7 +39,7 @@ class PostgresDatabase:
     A `clock` that is given is set to the server's with each connection and each transaction.
     """
 
-    engine: Engine
+    engine: Engine = attrs.field(repr=False)  # its URL may hold a password
     _clock: ServerClock | None = None
     _texts: Texts = attrs.field(init=False)
 

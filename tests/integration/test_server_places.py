@@ -1,0 +1,32 @@
+"""Where a server keeps its rooms, as it tells it."""
+
+from pathlib import Path
+
+import pytest
+
+from letagents.domain.errors import RoomsUnavailable
+from letagents.server_settings import Serving
+from letagents.server_wiring import open_server, place_of
+from letagents.settings import Settings
+
+
+def test_where_rooms_are_is_told_without_a_password(tmp_path: Path) -> None:
+    url = "postgresql://ada:hunter2@db.example/rooms?password=hunter2&sslmode=require"
+
+    assert place_of(url) == "postgresql+psycopg://ada:***@db.example/rooms"
+    assert place_of(f"sqlite:///{tmp_path}/server.db") == f"{tmp_path}/server.db"
+    assert place_of(str(tmp_path / "server.db")) == str(tmp_path / "server.db")
+    assert "hunter2" not in repr(Serving(url))
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://ada:hunter2@db:none/rooms", "postgresql://ada:x@hunter2@db/rooms"]
+)
+async def test_a_url_that_cannot_be_read_is_refused_without_a_part_of_it(
+    url: str, tmp_path: Path
+) -> None:
+    with pytest.raises(RoomsUnavailable, match="its URL cannot be read") as refused:
+        async with open_server(Settings(home=tmp_path), Serving(url)):
+            pass
+
+    assert "hunter2" not in f"{refused.value} {refused.value.remedy} {refused.value!r}"
