@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from tests.contract.listening import listening
 from tests.contract.lives import Lives
 from tests.contract.served import TOKEN, KeptRooms, Served, hosting
+from tests.integration.listening import listening
 
 from letagents.adapters.rooms.hosted.board import HostedBoard
 from letagents.adapters.rooms.hosted.calls import Calls, client_of
