@@ -6,6 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.contract.documented import is_documented
 
 from letagents.adapters.accounts.memory import MemoryAccounts
 from letagents.adapters.nudges.none import NoNudges
@@ -77,9 +78,18 @@ def hosting(rooms: KeptRooms, clock: ManualClock, memory: Stores | None = None) 
 
 
 def client(served: Hosting) -> httpx.AsyncClient:
-    """Return a client of `served`, in this process."""
-    transport = httpx.ASGITransport(application(served))
-    return httpx.AsyncClient(transport=transport, base_url="http://rooms.test")
+    """Return a client of `served`, in this process; each answer has to be a documented one."""
+    app = application(served)
+
+    async def check(response: httpx.Response) -> None:
+        await response.aread()
+        is_documented(app, response)
+
+    return httpx.AsyncClient(
+        transport=httpx.ASGITransport(app),
+        base_url="http://rooms.test",
+        event_hooks={"response": [check]},
+    )
 
 
 Opening = Callable[[Path | str, ManualClock, Processes], KeptRooms]

@@ -13,7 +13,11 @@ from letagents.application.hosting import Hosting
 from letagents.application.remote_chats import Elsewhere
 from letagents.entrypoints.server.answers import answer, problem
 from letagents.entrypoints.server.calls import Call, bearer, cookie
+<<<<<<< HEAD
 from letagents.entrypoints.server.mcp_door import PATH, McpDoor
+=======
+from letagents.entrypoints.server.document.openapi import document
+>>>>>>> ae07e8a (Describe the server by an OpenAPI document, hold its answers to that in all its tests, and refuse what no client sends)
 from letagents.entrypoints.server.routes import (
     accounts,
     artifacts,
@@ -39,7 +43,15 @@ log = structlog.get_logger()
 
 Handler = Callable[[Call], Awaitable[Response]]
 
+
+async def interface(call: Call) -> Response:
+    """Say what this server can be asked."""
+    _ = call.account
+    return answer(document(ROUTES, call.hosting.base_url))
+
+
 ROUTES: Sequence[tuple[str, str, Handler]] = (
+    ("GET", "/openapi.json", interface),
     *health.ROUTES,
     *sign_in.ROUTES,
     *device.ROUTES,
@@ -61,6 +73,7 @@ ROUTES: Sequence[tuple[str, str, Handler]] = (
 )
 
 
+<<<<<<< HEAD
 def application(hosting: Hosting, elsewhere: Elsewhere | None = None) -> Starlette:
     """Return the application that serves `hosting`. It opens and closes nothing of that.
 
@@ -78,6 +91,11 @@ def application(hosting: Hosting, elsewhere: Elsewhere | None = None) -> Starlet
             yield
 
     return Starlette(
+=======
+def application(hosting: Hosting) -> Starlette:
+    """Return the application that serves `hosting`. It opens and closes nothing."""
+    served = Starlette(
+>>>>>>> ae07e8a (Describe the server by an OpenAPI document, hold its answers to that in all its tests, and refuse what no client sends)
         routes=[
             *(
                 At(path, _endpoint(hosting, f"{method} {path}", handler), methods=[method])
@@ -88,6 +106,8 @@ def application(hosting: Hosting, elsewhere: Elsewhere | None = None) -> Starlet
         exception_handlers={404: _no_such_route, 405: _no_such_route},
         lifespan=lifespan,
     )
+    served.router.redirect_slashes = False  # a path with one more slash is another path
+    return served
 
 
 room_server = application
