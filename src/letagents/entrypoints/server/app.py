@@ -13,11 +13,8 @@ from letagents.application.hosting import Hosting
 from letagents.application.remote_chats import Elsewhere
 from letagents.entrypoints.server.answers import answer, problem
 from letagents.entrypoints.server.calls import Call, bearer, cookie
-<<<<<<< HEAD
-from letagents.entrypoints.server.mcp_door import PATH, McpDoor
-=======
 from letagents.entrypoints.server.document.openapi import document
->>>>>>> ae07e8a (Describe the server by an OpenAPI document, hold its answers to that in all its tests, and refuse what no client sends)
+from letagents.entrypoints.server.mcp_door import PATH, McpDoor
 from letagents.entrypoints.server.routes import (
     accounts,
     artifacts,
@@ -73,7 +70,6 @@ ROUTES: Sequence[tuple[str, str, Handler]] = (
 )
 
 
-<<<<<<< HEAD
 def application(hosting: Hosting, elsewhere: Elsewhere | None = None) -> Starlette:
     """Return the application that serves `hosting`. It opens and closes nothing of that.
 
@@ -90,12 +86,7 @@ def application(hosting: Hosting, elsewhere: Elsewhere | None = None) -> Starlet
         async with door.is_open():
             yield
 
-    return Starlette(
-=======
-def application(hosting: Hosting) -> Starlette:
-    """Return the application that serves `hosting`. It opens and closes nothing."""
     served = Starlette(
->>>>>>> ae07e8a (Describe the server by an OpenAPI document, hold its answers to that in all its tests, and refuse what no client sends)
         routes=[
             *(
                 At(path, _endpoint(hosting, f"{method} {path}", handler), methods=[method])
