@@ -18,6 +18,7 @@ from letagents.application.hosting import Hosting
 from letagents.entrypoints.server.app import ROUTES
 from letagents.entrypoints.server.document.operations import OPERATIONS
 from letagents.testing.determinism import CountingIds, ManualClock
+from letagents.wire.http.credentials import SESSION_ID, SESSION_TOKEN
 
 pytestmark = pytest.mark.anyio
 
@@ -39,6 +40,14 @@ class Room:
     http: httpx.AsyncClient
     rooms: MemoryRooms
     worker: Plain
+
+    @property
+    def headers(self) -> Headers:
+        """What the session shows in its headers."""
+        return {
+            SESSION_ID: self.worker["agent_session_id"],
+            SESSION_TOKEN: self.worker["agent_session_token"],
+        }
 
     def path(self, path: str, room_id: str = "shed") -> str:
         """Return a route's path for things of the right form that are not there."""
@@ -119,7 +128,9 @@ async def test_a_field_of_a_wrong_kind_is_refused_and_nothing_is_kept(
         if not FREE.union(IGNORED).isdisjoint(wrong):
             continue
         shown = room.worker if OPERATIONS[method, path].acts else {}
-        answer = await room.call(method, room.path(path), json=required | shown | wrong)
+        answer = await room.call(
+            method, room.path(path), json=required | shown | wrong, headers=room.headers
+        )
         if answer.status_code not in REFUSED:
             taken.append((wrong, answer.status_code, answer.text[:100]))
 

@@ -47,9 +47,10 @@ def document(rows: Iterable[Row], base_url: str) -> dict[str, Any]:
     """Return the document of the routes in `rows`."""
     paths: dict[str, dict[str, Any]] = {}
     for method, path, handler in rows:
-        operation = OPERATIONS[method, path]
-        shown = _operation(method, path, handler, operation)
-        paths.setdefault(plain_path(path), {})[method.lower()] = shown
+        operation = OPERATIONS.get((method, path))
+        if operation is not None:
+            shown = _operation(method, path, handler, operation)
+            paths.setdefault(plain_path(path), {})[method.lower()] = shown
     return {
         "openapi": "3.1.0",
         "info": {"title": "letagents rooms", "version": version("letagents")},

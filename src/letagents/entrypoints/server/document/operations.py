@@ -13,6 +13,7 @@ from letagents.entrypoints.server.document.shapes import (
     INTEGER,
     INTEGER_OR_NULL,
     MOMENT,
+    MOMENT_OR_NULL,
     TEXT,
     TEXT_OR_NULL,
     Schema,
@@ -86,6 +87,37 @@ _WHO: Table = {
     ("GET", "/auth/session"): Operation(
         answers={200: shape({"account": ref("Account")}, authenticated=FLAG)}, open_to_all=True
     ),
+    ("POST", "/auth/device/start"): Operation(
+        answers={
+            201: shape(
+                request_id=TEXT,
+                user_code=TEXT,
+                verification_uri=TEXT,
+                expires_in=INTEGER,
+                interval=INTEGER,
+            )
+        },
+        open_to_all=True,
+    ),
+    ("GET", "/auth/device/poll/{request_id}"): Operation(
+        answers={
+            200: shape(
+                {
+                    "interval": INTEGER,
+                    "expires_in": INTEGER,
+                    "letagents_token": TEXT,
+                    "owner_token_id": TEXT,
+                    "oauth_token_expires_at": MOMENT_OR_NULL,
+                    "account": ref("Account"),
+                },
+                status=TEXT,
+            ),
+            403: shape(status=TEXT),
+            410: shape(status=TEXT),
+        },
+        open_to_all=True,
+        refusals=(404, 429),
+    ),
     ("POST", "/agents"): _does(
         ref("Agent"),
         201,
@@ -142,6 +174,16 @@ _ROOMS: Table = {
         **_LIMIT,
     ),
     ("GET", f"{_ROOM}/messages/{{message_id}}"): _reads(in_room(message=ref("Message"))),
+    ("GET", f"{_ROOM}/messages/{{message_id}}/thread"): _reads(
+        in_room(
+            root_message_id=TEXT,
+            root=ref("Message"),
+            messages=several(ref("Message")),
+            has_more=FLAG,
+        ),
+        before=TEXT,
+        **_LIMIT,
+    ),
     ("POST", f"{_ROOM}/agent-sessions"): _does(
         {
             "allOf": [

@@ -106,11 +106,13 @@ def _given(fields: Fields, name: str, kinds: Any) -> Any:
 
 async def assign_manager(call: Call) -> Response:
     """Let a worker manage the board: the one that the body names, as the caller of the headers."""
-    fields = await call.fields()
-    session_id = governance.checked_session(fields.document.get("agent_session_id"))
-    source = _given(fields, "runtime_source", RuntimeSource) or RuntimeSource.UNKNOWN
-    fence = await call.acting_by_headers()
-    made = await _governance(call).assign_manager(call.room_id, session_id, source, fence=fence)
+    fields, fence = await call.fields(), await call.acting_by_headers()
+    made = await _governance(call).assign_manager(
+        call.room_id,
+        governance.checked_session(fields.document.get("agent_session_id")),
+        _given(fields, "runtime_source", RuntimeSource) or RuntimeSource.UNKNOWN,
+        fence=fence,
+    )
     shown = wire.plain_manager(made, call.room_id)
     return answer({"room_id": str(call.room_id), "manager": shown}, 201)
 
