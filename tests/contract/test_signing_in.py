@@ -212,6 +212,19 @@ async def test_a_service_that_does_not_answer_ends_nothing(machine: Machine) -> 
 
 
 @pytest.mark.anyio
+async def test_who_is_not_signed_in_is_told_where_they_can_be(machine: Machine) -> None:
+    answer = await machine.http.post("/rooms/github.com/o/r/join")
+
+    assert answer.status_code == 401
+    told = answer.json()
+    assert (told["error"], told["code"]) == ("auth_required", "NOT_AUTHENTICATED")
+    assert told["room_id"] == "github.com/o/r"
+    path = "/auth/device/start?room_id=github.com%2Fo%2Fr"
+    assert told["device_flow_url"].endswith(path)
+    assert (await machine.http.post(path)).status_code == 201
+
+
+@pytest.mark.anyio
 async def test_a_server_without_such_a_service_says_so(clock: ManualClock) -> None:
     served = hosting(MemoryRooms(CountingIds(), clock), clock)
     transport = httpx.ASGITransport(application(served))

@@ -5,6 +5,7 @@ import http.client
 import itertools
 import json
 import re
+import socket
 import stat
 import threading
 from collections.abc import Iterator
@@ -263,6 +264,21 @@ def test_bad_requests_are_answered(
 
     assert answer.status_code == status
     assert "error" in answer.json()
+
+
+@pytest.mark.parametrize("ends", [b"\r\n\r\n", b""])
+def test_a_head_that_has_no_end_is_not_read_to_it(running: Server, ends: bytes) -> None:
+    host, _, port = running.url.rpartition("/")[2].partition(":")
+    with socket.create_connection((host, int(port)), timeout=PATIENCE) as line:
+        line.sendall(b"GET /api/health HTTP/1.1\r\nHost: x\r\n")
+        answer = b""
+        with contextlib.suppress(OSError):  # it hangs up while we go on
+            for _ in range(1000):
+                line.sendall(b"X-Long: " + b"x" * 4096 + b"\r\n")
+            line.sendall(ends)
+            answer = line.recv(1024)
+
+    assert b" 200 " not in answer
 
 
 @pytest.fixture(scope="module")

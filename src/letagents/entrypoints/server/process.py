@@ -18,15 +18,13 @@ from letagents.application.hosting import Hosting
 from letagents.application.remote_chats import Elsewhere
 from letagents.domain.serving import NotServed
 from letagents.entrypoints.server.app import application
-from letagents.entrypoints.server.draining import DrainingProtocol
+from letagents.entrypoints.server.bounded import LARGEST_HEAD, BoundedProtocol
 
 GRACE = 4
 """Seconds."""
 IDLE = 30
 """Seconds that a connection is kept on which nothing is asked."""
 MOST_AT_ONCE = 10_000
-LARGEST_HEAD = 32 * 1024
-"""Bytes of a request's line and headers."""
 WAITING = 2048
 """Connections that may wait to be taken."""
 
@@ -80,7 +78,7 @@ async def serve(hosting: Hosting, elsewhere: Elsewhere, listening: socket.socket
     loop = asyncio.get_running_loop()
     config = uvicorn.Config(
         application(hosting, elsewhere),
-        http=DrainingProtocol,
+        http=BoundedProtocol,
         lifespan="on",
         log_config=None,
         access_log=False,

@@ -2,9 +2,10 @@
 
 from starlette.responses import Response
 
-from letagents.entrypoints.server.answers import answer
+from letagents.entrypoints.server.answers import Refused, answer
 from letagents.entrypoints.server.calls import Call
 from letagents.wire.http import rooms as wire
+from letagents.wire.http import sign_in
 
 
 async def create(call: Call) -> Response:
@@ -16,10 +17,25 @@ async def create(call: Call) -> Response:
 async def join(call: Call) -> Response:
     """Enter a room, which is made if it may be."""
     create = (call.asked("create") or "").lower() not in ("false", "0")
+    if call.principal.account is None and call.hosting.people is not None:
+        raise _sign_in_first(call)
     entered, role = await call.hosting.enter(
         call.account, call.room_id, address=call.address, create=create
     )
     return answer({**wire.plain(entered), "role": role.value, "authenticated": True})
+
+
+def _sign_in_first(call: Call) -> Refused:
+    """Return how who is not signed in is told where they can be. (Source: hosted-api 5.2.)"""
+    start = f"{call.hosting.base_url}/auth/device/start{sign_in.query(call.room_id)}"
+    return Refused(
+        401,
+        "auth_required",
+        code="NOT_AUTHENTICATED",
+        message="Sign in first: start_device_auth, or a token in LETAGENTS_TOKEN.",
+        room_id=str(call.room_id),
+        device_flow_url=start,
+    )
 
 
 async def known(call: Call) -> Response:
