@@ -26,6 +26,7 @@ from letagents.domain.room_events import wanted
 from letagents.domain.search import asked
 from letagents.domain.wake_rules import Asked, UnknownWakeRule
 from letagents.testing.determinism import ManualClock
+from letagents.wire.http.credentials import SESSION_ID, SESSION_TOKEN
 
 AUTHOR: Plain = {"id": "grace/ada", "label": "Ada", "kind": "agent"}
 SAID = entry(Section.MEMORY, category="decision", title="We use tabs", body="All of us.")
@@ -139,6 +140,31 @@ async def test_what_a_server_lists_of_others_is_left_out() -> None:
 
     assert [one.reasoning_id for one in mine] == [TRACE["id"]]
     assert [one.reasoning_id for one in over] == ["rs_closed"]
+
+
+async def test_who_looks_is_shown_in_the_headers_of_each_read() -> None:
+    server = Server({})
+    async with server.calls() as calls:
+        reasonings = HostedReasonings(calls, ManualClock())
+        for called in (
+            HostedKnowledge(calls).records(ROOM, Section.ATTENTION, viewer=FENCE),
+            HostedKnowledge(calls).history(ROOM, "tabs_or_spaces", viewer=FENCE),
+            HostedGuidelines(calls).in_force(ROOM, FENCE),
+            HostedArtifacts(calls).artifacts(ROOM, viewer=FENCE),
+            HostedArtifacts(calls).events(ROOM, wanted({}), FENCE),
+            reasonings.traces(ROOM, viewer=FENCE),
+            reasonings.trace(ROOM, "rs_0", FENCE),
+            reasonings.updates(ROOM, "rs_0", viewer=FENCE),
+            HostedWakes(calls).rules(ROOM, viewer=FENCE),
+            HostedRooms(calls).search(ROOM, asked("lexer"), FENCE),
+        ):
+            await refusal(called)
+
+    assert len(server.sent) == 10
+    for called_path, body, headers in server.sent:
+        assert headers[SESSION_ID] == "agent_session_7", called_path
+        assert headers[SESSION_TOKEN] == "t" * 43
+        assert body == {}
 
 
 def everything(calls: Calls) -> list[object]:

@@ -266,7 +266,8 @@ def _is_untold(answer: httpx.Response, refusal: LetAgentsError) -> bool:
 _OF_WORKERS = ("agent_session_token", "replace_agent_session_token", "connection_token")
 _IN_A_ROOM = re.compile(
     r"/rooms/(.+?)/(?:messages|agent-sessions|tasks|presence|board-[a-z]+|reasoning-sessions"
-    r"|artifacts|locks|path-claims|memory|wake-rules)(?:/|$)"
+    r"|reasoning|artifacts|events|locks|path-claims|memory|attention|agent-guidelines|wake-rules)"
+    r"(?:/|$)"
 )
 
 
