@@ -17,7 +17,7 @@ from letagents.adapters.rooms.writer import Outcome, Post
 from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS, moment, written
 from letagents.domain import fencing, messages, rooms
-from letagents.domain.errors import LetAgentsError, RoomsUnavailable
+from letagents.domain.errors import LetAgentsError, OutcomeUnknown, RoomsUnavailable
 from letagents.domain.fencing import Standing
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import Made, Message, Place, Position, Quote
@@ -105,8 +105,9 @@ class _Facts(NamedTuple):
 def post_all(store: LocalStore, posts: Sequence[Post], clock: Clock) -> list[Outcome]:
     """Do all `posts` in one transaction, in their order; return what became of each.
 
-    If the transaction breaks, each is done again alone: a key makes that harmless. Once the place
-    cannot be used at all, the others are answered as all were at first.
+    If the transaction breaks, each is done again alone: a key makes that harmless. Where it is not
+    known whether the first attempt was kept, and the place cannot be used after it, it stays
+    unknown.
     """
     begun: list[Unit] = []
 
@@ -129,7 +130,7 @@ def _each_alone(
     outcomes: list[Outcome] = []
     for post in posts:
         [outcome] = post_all(store, [post], clock)
-        if isinstance(outcome, RoomsUnavailable):
+        if isinstance(error, OutcomeUnknown) and isinstance(outcome, RoomsUnavailable):
             break  # that this attempt changed nothing says nothing of the one before
         outcomes.append(outcome)
     return [*outcomes, *[error] * (len(posts) - len(outcomes))]
