@@ -12,6 +12,7 @@ from datetime import timedelta
 
 import anyio
 import attrs
+import structlog
 
 from letagents.adapters.rooms.book import Book, Noting
 from letagents.adapters.rooms.kept import links
@@ -24,6 +25,8 @@ from letagents.domain.sessions import SessionKind
 from letagents.ports.attendance import Over
 from letagents.ports.ids import Ids
 
+log = structlog.get_logger()
+
 CLOSING = 5.0
 """Seconds that the closing of a connection may take to be written down."""
 
@@ -34,30 +37,25 @@ class KeptAttended:
 
     session_id: SessionId
     connection_id: str
-    _room: "_Room"
-    _end: asyncio.Future[Over] = attrs.field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        self._end = asyncio.get_running_loop().create_future()
+    _how: Over | None = None
+    _end: asyncio.Event = attrs.field(factory=asyncio.Event)
 
     @property
     def is_over(self) -> bool:
         """Whether it is over."""
-        return self._end.done()
+        return self._how is not None
 
     def end(self, how: Over) -> None:
         """Let it be over."""
-        if not self._end.done():
-            self._end.set_result(how)
+        if self._how is None:
+            self._how = how
+            self._end.set()
 
     async def over(self) -> Over:
-        """Return once it is over; until then see to it that the room knows of it."""
-        while not self._end.done():
-            left = self._room.due_in()
-            await asyncio.wait([self._end], timeout=left)
-            if not self._end.done() and self._room.due_in() <= 0:
-                await self._room.refresh()
-        return self._end.result()
+        """Return once it is over."""
+        await self._end.wait()
+        assert self._how is not None  # noqa: S101  # it was set first
+        return self._how
 
 
 @attrs.define(eq=False)
@@ -68,27 +66,39 @@ class _Room:
     _rooms: Noting
     _every: float
     attended: dict[SessionId, KeptAttended] = attrs.field(factory=dict)
-    _refreshed: float = attrs.field(factory=lambda: asyncio.get_running_loop().time())
+    _telling: asyncio.Task[None] = attrs.field(init=False)
 
-    def due_in(self) -> float:
-        """Return in how many seconds the room is to be told again."""
-        return self._refreshed + self._every - asyncio.get_running_loop().time()
+    def __attrs_post_init__(self) -> None:
+        self._telling = asyncio.create_task(self._keep_telling())
 
     async def refresh(self) -> None:
         """Tell the room of all connections; let those be over that it knows no more."""
-        self._refreshed = asyncio.get_running_loop().time()
         asked = dict(self.attended)
         with contextlib.suppress(LetAgentsError):  # it is told again, half a minute later
             found = await self._rooms.note(self.room_id, lambda book: _refreshed(book, asked))
             for session_id, how in found.items():
                 asked[session_id].end(how)
 
+    def forget(self) -> None:
+        """Tell the room no more: nothing is open to it."""
+        self._telling.cancel()
+
+    async def _keep_telling(self) -> None:
+        while True:
+            await asyncio.sleep(self._every)
+            try:
+                await self.refresh()
+            except Exception:  # else all would be taken to be gone, in the end
+                log.exception("attendance.failed", room_id=str(self.room_id))
+
 
 def _refreshed(book: Book, asked: dict[SessionId, KeptAttended]) -> dict[SessionId, Over]:
     over: dict[SessionId, Over] = {}
+    live = {one.session_id for one in book.names() if one.is_live}
+    known = {one.session_id: one for one in links.all_open(book)}
     for session_id, attended in asked.items():
-        session, link = book.session(session_id), links.of(book, session_id)
-        if session is None or session.ended_at is not None:
+        link = known.get(session_id)
+        if session_id not in live:
             over[session_id] = Over.ENDED
         elif link is None or link.connection != attended.connection_id:
             over[session_id] = Over.CLOSED
@@ -155,9 +165,10 @@ class KeptAttendance:
                 attended.end(Over.CLOSED)
 
     def _begun(self, room_id: RoomId, session_id: SessionId, connection_id: str) -> KeptAttended:
-        every = self._every.total_seconds()
-        room = self._open.setdefault(room_id, _Room(room_id, self._rooms, every))
-        attended = KeptAttended(session_id, connection_id, room)
+        if (room := self._open.get(room_id)) is None:
+            room = _Room(room_id, self._rooms, self._every.total_seconds())
+            self._open[room_id] = room
+        attended = KeptAttended(session_id, connection_id)
         if (before := room.attended.get(session_id)) is not None:
             before.end(Over.CLOSED)
         room.attended[session_id] = attended
@@ -172,7 +183,8 @@ class KeptAttendance:
         if room.attended.get(attended.session_id) is attended:
             del room.attended[attended.session_id]
         if not room.attended:
-            self._open.pop(room_id, None)
+            room.forget()
+            del self._open[room_id]
 
     async def _tell(self, room_id: RoomId, fence: Fence, connection_id: str) -> None:
         """Let the room know of a connection, or of none if the process is gone by then."""

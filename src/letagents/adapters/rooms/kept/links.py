@@ -4,16 +4,19 @@ A session that was opened on this machine names its process, of which the kernel
 opened through a server has a *link* instead: whose it is, and what is known of its process.
 """
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 import attrs
 
-from letagents.adapters.rooms.book import Book, Kind
+from letagents.adapters.rooms.book import Book, Kind, Where
 from letagents.domain import presence, ticks
 from letagents.domain.ids import SessionId
 from letagents.domain.presence import EXITED, Facts
 from letagents.domain.sessions import Arrival, Session
 from letagents.domain.ticks import Tick, elapsed
+
+_AT_ONCE = 512
 
 
 @attrs.frozen
@@ -50,6 +53,17 @@ LINKS = Kind(
 def of(book: Book, session_id: SessionId) -> Link | None:
     """Return the link of a session that was opened through a server."""
     return book.get(LINKS, str(session_id))
+
+
+def all_open(book: Book) -> Iterator[Link]:
+    """Return the links of all processes that hold a connection."""
+    after: int | None = None
+    while True:
+        found = book.find(LINKS, Where(is_open=True, after=after, limit=_AT_ONCE))
+        yield from found
+        if len(found) < _AT_ONCE:
+            return
+        after = found[-1].number
 
 
 def arrived(book: Book, session: Session, arrival: Arrival) -> None:
