@@ -183,6 +183,32 @@ def test_what_was_acknowledged_outlasts_a_kill_and_nothing_is_said_twice(home: P
     assert kept == [*acknowledged, unknown]
 
 
+def test_two_servers_on_one_postgresql_wake_those_who_wait_at_the_other(
+    home: Path, tmp_path: Path, postgres: str
+) -> None:
+    words = ("--database", postgres)
+    with served(home, *words) as one, served(tmp_path / "other", *words) as two:
+        token = one.owner
+        with one.http(token) as here, two.http(token) as there:
+            role = here.post("/rooms/harbour/join").json()["role"]
+            who = here.post("/rooms/harbour/agent-sessions", json={"session_kind": "person"})
+            shown = {
+                "agent_session_id": who.json()["session_id"],
+                "agent_session_token": who.json()["session_token"],
+            }
+            waiting = http.client.HTTPConnection(two.url.partition("//")[2], timeout=PATIENCE)
+            bearer = {"Authorization": f"Bearer {token}"}
+            path = "/rooms/harbour/messages/poll?timeout=60000"
+            waiting.request("GET", path, headers=bearer)
+            there.get("/auth/session")  # so that the server has taken what came before it
+            here.post("/rooms/harbour/messages", json={"text": "ahoy", **shown})
+            heard = json.loads(waiting.getresponse().read())
+            waiting.close()
+
+    assert (role, two.said["sign_in"]) == ("admin", None)
+    assert [one["text"] for one in heard["messages"]] == ["ahoy"]
+
+
 def test_a_port_that_is_taken_is_told(running: Server, home: Path) -> None:
     port = running.url.rpartition(":")[2]
     second = run(home, "serve", "--port", port)
