@@ -1,16 +1,16 @@
-"""Chats over HTTP, as the SDK's client holds them, with a server that runs as a process."""
+"""Chats over HTTP, as the SDK's client holds them, wherever the server runs."""
 
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import anyio
 import attrs
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import Implementation
 from tests.e2e.chats import ERAS, Plain, checked, text_of
-from tests.e2e.served import Server
 from tests.e2e.shell import PATIENCE
 
 
@@ -20,6 +20,20 @@ class HttpChat:
 
     client: Client
     notices: list[str] = attrs.field(factory=list)
+    _noted: anyio.Condition = attrs.field(factory=anyio.Condition)
+
+    async def told(self, count: int) -> None:
+        """Return once so many notices came."""
+        with anyio.fail_after(PATIENCE):
+            async with self._noted:
+                while len(self.notices) < count:
+                    await self._noted.wait()
+
+    async def note(self, message: object) -> None:
+        """Keep a notice."""
+        async with self._noted:
+            self.notices.append(str(getattr(message, "method", message)))
+            self._noted.notify_all()
 
     async def call(self, tool: str, **arguments: object) -> Plain:
         """Return what a call that succeeds returns."""
@@ -43,17 +57,18 @@ class HttpChat:
 
 @asynccontextmanager
 async def chatting(
-    server: Server, token: str, era: str = ERAS[0], program: str = "claude-code"
+    url: str, token: str, era: str = ERAS[0], program: str = "claude-code"
 ) -> AsyncIterator[HttpChat]:
     """Open a chat of whoever has `token`."""
-    notices: list[str] = []
+    chat: HttpChat | None = None
 
     async def noted(message: object) -> None:
-        notices.append(str(getattr(message, "method", message)))
+        if chat is not None:
+            await chat.note(message)
 
     shown = {"Authorization": f"Bearer {token}"}
     async with httpx2.AsyncClient(headers=shown, timeout=PATIENCE) as http:
-        transport = streamable_http_client(f"{server.url}/mcp", http_client=http)
+        transport = streamable_http_client(f"{url}/mcp", http_client=http)
         async with Client(
             transport,
             mode="legacy" if era == ERAS[0] else "auto",
@@ -61,4 +76,5 @@ async def chatting(
             message_handler=noted,
         ) as client:
             assert client.protocol_version == era
-            yield HttpChat(client, notices)
+            chat = HttpChat(client)
+            yield chat

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import anyio
 import pytest
@@ -50,8 +51,8 @@ async def test_two_accounts_talk_and_one_waits(
     server: Server, tokens: dict[str, str], era: str, chats: AsyncExitStack
 ) -> None:
     room = f"harbour-{era}"
-    one = await chats.enter_async_context(chatting(server, tokens["ada"], era))
-    two = await chats.enter_async_context(chatting(server, tokens["bob"], era))
+    one = await chats.enter_async_context(chatting(server.url, tokens["ada"], era))
+    two = await chats.enter_async_context(chatting(server.url, tokens["bob"], era))
     juniper = await registered(one, "of one", room)
     willow = await registered(two, "of two", room, "Willow")
     heard: list[Plain] = []
@@ -75,10 +76,10 @@ async def test_a_handle_is_good_in_any_chat_of_its_account_and_in_no_other(
     server: Server, tokens: dict[str, str], era: str, chats: AsyncExitStack
 ) -> None:
     room = f"quay-{era}"
-    async with chatting(server, tokens["ada"], era) as first:
+    async with chatting(server.url, tokens["ada"], era) as first:
         juniper = await registered(first, "lasting", room)
-    later = await chats.enter_async_context(chatting(server, tokens["ada"], era))
-    other = await chats.enter_async_context(chatting(server, tokens["bob"], era))
+    later = await chats.enter_async_context(chatting(server.url, tokens["ada"], era))
+    other = await chats.enter_async_context(chatting(server.url, tokens["bob"], era))
     sent = await later.call("send_message", text="still me", **juniper)
     again = await later.call("register_agent_session", registration_key="lasting", room_id=room)
     theirs = await other.refused("send_message", text="it is me", **juniper)
@@ -93,14 +94,14 @@ async def test_a_handle_is_good_in_any_chat_of_its_account_and_in_no_other(
 async def test_a_chat_whose_connection_was_replaced_is_heard_no_more(
     server: Server, tokens: dict[str, str], chats: AsyncExitStack
 ) -> None:
-    old = await chats.enter_async_context(chatting(server, tokens["ada"], OLD))
-    new = await chats.enter_async_context(chatting(server, tokens["ada"], OLD))
+    old = await chats.enter_async_context(chatting(server.url, tokens["ada"], OLD))
+    new = await chats.enter_async_context(chatting(server.url, tokens["ada"], OLD))
     juniper = await registered(old, "replaced", "pier")
     await old.call("send_message", text="from the old life", **juniper)
     await new.call("register_agent_session", **juniper)
     refused = [await old.refused("send_message", text="still me?", **juniper) for _ in range(2)]
     await new.call("send_message", text="from the new one", **juniper)
-    alone = await chats.enter_async_context(chatting(server, tokens["ada"], NEW))
+    alone = await chats.enter_async_context(chatting(server.url, tokens["ada"], NEW))
     read = await alone.call("read_messages", **juniper)
 
     assert all("[connection_replaced]" in one for one in refused)
@@ -108,3 +109,25 @@ async def test_a_chat_whose_connection_was_replaced_is_heard_no_more(
         "from the old life",
         "from the new one",
     ]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_handle_outlives_the_server_and_no_secret_is_in_its_log(
+    tmp_path: Path, era: str
+) -> None:
+    home = tmp_path / "home"
+    with served(home) as first:
+        token = first.account("ada")
+        async with chatting(first.url, token, era) as chat:
+            juniper = await registered(chat, "outliving", "harbour")
+            await chat.call("send_message", text="before", **juniper)
+        code, log = first.stop(), first.running.complaints()
+    with served(home) as second:
+        async with chatting(second.url, token, era) as chat:
+            sent = await chat.call("send_message", text="after", **juniper)
+
+    assert (sent["id"], sent["agent_identity"]["display_name"]) == ("msg_2", "Juniper")
+    assert code == 0
+    assert "POST /mcp" in log
+    assert [secret for secret in (token, "outliving", "before") if secret in log] == []
+    assert "Traceback" not in log

@@ -7,27 +7,32 @@ from contextlib import asynccontextmanager
 import uvicorn
 
 from letagents.application.hosting import Hosting
+from letagents.application.remote_chats import Elsewhere
 from letagents.entrypoints.server.app import application
 from letagents.entrypoints.server.draining import DrainingProtocol
 
 
 @asynccontextmanager
-async def listening(hosting: Hosting, drain: float = 10.0) -> AsyncIterator[str]:
+async def listening(
+    hosting: Hosting, drain: float = 10.0, elsewhere: Elsewhere | None = None
+) -> AsyncIterator[str]:
     """Serve `hosting` for as long as the context lasts; the value is the address."""
 
     class Protocol(DrainingProtocol):
         longest = drain
 
+    served = application(hosting, elsewhere)
     config = uvicorn.Config(
-        application(hosting), http=Protocol, lifespan="off", log_config=None, access_log=False
+        served, http=Protocol, lifespan="off", log_config=None, access_log=False
     )
     config.load()
     server = uvicorn.Server(config)
     server.lifespan = config.lifespan_class(config)
     taken = socket.create_server(("127.0.0.1", 0))
-    await server.startup([taken])
-    try:
-        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
-    finally:
-        server.force_exit = True
-        await server.shutdown([taken])
+    async with served.router.lifespan_context(served):
+        await server.startup([taken])
+        try:
+            yield f"http://127.0.0.1:{taken.getsockname()[1]}"
+        finally:
+            server.force_exit = True
+            await server.shutdown([taken])
