@@ -1,6 +1,6 @@
 """What the conformance suite wants of a server, on top of our own, over HTTP: it speaks no stdio.
 
-`python -m tests.conformance.fixture_server PORT` serves the fixtures; with `--plain`, what
+`python -m tests.conformance.fixture_server` serves the fixtures; with `--plain`, what
 `letagents mcp` serves, in the home that LETAGENTS_HOME names. Lists of tools, calls, errors,
 progress, resources and their notices go through the code that `letagents mcp` runs.
 """
@@ -578,7 +578,7 @@ async def serve(port: int, opened: Callable[[], Any], ready: Path | None) -> Non
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("port", type=int, help="0 takes any")
+    parser.add_argument("--port", type=int, default=0, help="0 takes any")
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--ready", type=Path, help="a file that is told the port")
     given = parser.parse_args()

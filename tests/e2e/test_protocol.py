@@ -18,6 +18,7 @@ from pathlib import Path
 import attrs
 import pytest
 from tests.e2e.chats import Plain, checked
+from tests.e2e.served import served
 from tests.e2e.shell import COMMAND, PATIENCE, environment
 from tests.e2e.succeeding import ONLY_REFUSED, REFUSED_WITH, Story, made_in
 
@@ -91,11 +92,13 @@ def node() -> Node:
 
 
 @contextmanager
-def serving(home: Path, *words: str) -> Iterator[str]:
+def serving(
+    home: Path, *words: str, module: str = "tests.conformance.fixture_server"
+) -> Iterator[str]:
     """Serve over HTTP; give the address."""
     ready = home / "port"
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.conformance.fixture_server", "0", "--ready", ready, *words],
+        [sys.executable, "-m", module, "--ready", ready, *words],
         cwd=ROOT,
         env=environment(home / "home") | {"LETAGENTS_AUTO_JOIN": "0"},
     )
@@ -152,6 +155,36 @@ def test_scenarios_that_need_no_fixture_pass_on_what_letagents_mcp_serves(
     passed = verdicts(done.stdout)
 
     assert {name for name in WITHOUT_FIXTURES[revision] if not passed.get(name)} == set()
+
+
+@pytest.mark.parametrize("revision", WITHOUT_FIXTURES)
+def test_scenarios_that_need_no_fixture_pass_on_what_letagents_serve_has_at_mcp(
+    node: Node, revision: str, tmp_path: Path
+) -> None:
+    with serving(tmp_path, module="tests.conformance.room_server") as url:
+        done = node.run("conformance", "server", "--url", url, "--requirements", revision)
+    passed = verdicts(done.stdout)
+
+    assert {name for name in WITHOUT_FIXTURES[revision] if not passed.get(name)} == set()
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_the_inspector_uses_the_tools_of_a_room_server(
+    node: Node, era: str, tmp_path: Path
+) -> None:
+    with served(tmp_path / "home") as server:
+        shown = ("--header", f"Authorization: Bearer {server.account('ada')}")
+        asked = ("--cli", "-q", "--protocol-era", era, "--format", "json", f"{server.url}/mcp")
+        listed = node.run("mcp-inspector", *asked, *shown, "--method", "tools/list", "--strict")
+        words = ("--method", "tools/call", "--tool-name", "join_room", "--tool-arg", "name=harbour")
+        joined = node.run("mcp-inspector", *asked, *shown, *words)
+        nobody = node.run("mcp-inspector", *asked, "--method", "tools/list")
+
+    assert listed.returncode == 0, listed.stdout + listed.stderr
+    tools = json.loads(listed.stdout)["result"]["tools"]
+    assert [tool["name"] for tool in tools] == [tool.name for tool in tools_of(Caller())]
+    assert json.loads(joined.stdout)["result"]["structuredContent"]["room_id"] == "harbour"
+    assert nobody.returncode != 0
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
