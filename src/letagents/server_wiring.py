@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from letagents.ports.feeds import Feed
     from letagents.ports.ids import Ids
     from letagents.ports.people import People
+    from letagents.ports.whereabouts import Roster
 
 
 @attrs.frozen
@@ -88,6 +89,7 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
             boards=_boards(rooms, settings.lease_term),
             memory=memory_of(rooms),
             feed=_feed(rooms, settings.lease_term),
+            roster=_roster(rooms),
             roll=KeptAttendance(rooms, ids),
             people=_people(serving),
             logins=serving.github.logins if serving.github is not None else frozenset(),
@@ -143,6 +145,12 @@ def _people(serving: Serving) -> "People | None":
     from letagents.adapters.github_people import GithubPeople
 
     return GithubPeople(serving.github.client_id, serving.github.scopes)
+
+
+def _roster(rooms: "LocalRooms") -> "Roster":
+    from letagents.adapters.rooms.kept.whereabouts import KeptRoster
+
+    return KeptRoster(rooms)
 
 
 def _sole(database: str) -> "SoleServer | None":

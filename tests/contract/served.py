@@ -23,6 +23,7 @@ from letagents.adapters.rooms.kept.knowledge import KeptKnowledge
 from letagents.adapters.rooms.kept.paths import KeptPaths
 from letagents.adapters.rooms.kept.reasoning import KeptReasonings
 from letagents.adapters.rooms.kept.wakes import KeptWakes
+from letagents.adapters.rooms.kept.whereabouts import KeptRoster
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.application.hosting import Boards, Hosting
@@ -74,6 +75,7 @@ def hosting(rooms: KeptRooms, clock: ManualClock, memory: Stores | None = None) 
         boards=boards,
         memory=memory or stores(rooms),
         feed=KeptFeed(rooms, TERM),
+        roster=KeptRoster(rooms),
     )
 
 

@@ -38,6 +38,7 @@ from letagents.ports.ids import Ids
 from letagents.ports.path_claims import PathClaims
 from letagents.ports.people import People
 from letagents.ports.rooms import RoomTransport
+from letagents.ports.whereabouts import Roster
 
 SessionOf = Callable[[RoomId, SessionId], Awaitable[Session | None]]
 """Finds a session of a room, ended or not."""
@@ -88,6 +89,7 @@ class Hosting:
     stopping: anyio.Event = attrs.field(factory=anyio.Event)
     """Set once the server is to end: whoever waits gets an answer then."""
     feed: Feed | None = None
+    roster: Roster | None = None
     pace: Pace = Pace()
     roll: Roll | None = None
     """The process connections that are open here; None where none are kept."""

@@ -140,12 +140,21 @@ _MESSAGES = in_room({"has_older": FLAG}, messages=several(ref("Message")), has_m
 _HOST = dict.fromkeys(
     ("host_id", "host_kind", "host_label", "liveness_capability", "tool_bridge_id"), TEXT_OR_NULL
 )
+_PRESENT = _reads(in_room(presence=several(ref("Presence"))), scope=TEXT, **_LIMIT)
 
 _ROOMS: Table = {
     ("POST", "/projects"): _does(ref("Room"), 201, acts=None),
     ("GET", "/rooms"): _reads(shape(rooms=several(ref("Room")))),
     ("POST", f"{_ROOM}/join"): Operation(
         answers={200: ref("Room")}, query={"create": TEXT}, refusals=(429,)
+    ),
+    ("POST", f"{_ROOM}/presence"): _does(
+        ref("Presence"), needs=("status",), status=TEXT, status_text=TEXT_OR_NULL
+    ),
+    ("GET", f"{_ROOM}/presence"): _PRESENT,
+    ("GET", f"/api{_ROOM}/presence"): _PRESENT,
+    ("GET", f"{_ROOM}/participants"): _reads(
+        in_room(participants=several(ref("Participant")), hidden_count=INTEGER), **_LIMIT
     ),
     ("POST", f"{_ROOM}/messages"): _does(
         ref("Message"),

@@ -1,0 +1,31 @@
+"""What the application needs to tell who is in a room, and what they say they do.
+
+X22  Those are told of whose session has not ended, the oldest first.
+X23  What somebody says they do is said by a session alone, and is its own.
+"""
+
+from typing import Protocol
+
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import RoomId
+from letagents.domain.whereabouts import LIMIT, Said, Whereabouts
+
+
+class Roster(Protocol):
+    """Who is in rooms."""
+
+    async def note(self, room_id: RoomId, said: Said, fence: Fence) -> Whereabouts:
+        """Keep what a session says it does.
+
+        Raises:
+            UnknownRoom: the room is not there.
+            ConnectionLost: `fence` does not admit.
+            WorkerRequired: it is no worker's.
+        """
+        ...
+
+    async def present(
+        self, room_id: RoomId, *, limit: int = LIMIT, viewer: Fence | None = None
+    ) -> tuple[Whereabouts, ...]:
+        """Return who is there. Raises UnknownRoom, ConnectionLost."""
+        ...

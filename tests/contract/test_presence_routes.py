@@ -1,0 +1,110 @@
+"""Who is in a room on a server, and what they say they do."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
+
+import attrs
+import httpx
+import pytest
+from tests.contract.served import TOKEN, KeptRooms, Served, client, hosting
+
+from letagents.testing.determinism import ManualClock
+
+pytestmark = pytest.mark.anyio
+
+Plain = dict[str, Any]
+
+
+@attrs.frozen
+class Room:
+    """A room on a server."""
+
+    http: httpx.AsyncClient
+
+    async def call(self, method: str, path: str, body: Plain | None = None) -> tuple[int, Plain]:
+        """Return the status and the body of the answer."""
+        answer = await self.http.request(method, f"/rooms/shed{path}", json=body)
+        return answer.status_code, answer.json()
+
+    async def worker(self, name: str) -> Plain:
+        """Let an agent come in; return what its writes show."""
+        made = await self.http.post("/agents", json={"name": name})
+        asked = {"actor_key": made.json()["canonical_key"], "display_name": name}
+        _, session = await self.call("POST", "/agent-sessions", asked)
+        return {
+            "agent_session_id": session["session_id"],
+            "agent_session_token": session["session_token"],
+        }
+
+    async def present(self) -> list[tuple[str, str, str]]:
+        """Return who is there, with what they say they do and whether that is fresh."""
+        _, found = await self.call("GET", "/presence")
+        return [(one["display_name"], one["status"], one["freshness"]) for one in found["presence"]]
+
+
+class TestPresence(Served):
+    @pytest.fixture
+    def clock(self) -> ManualClock:
+        return ManualClock()
+
+    @pytest.fixture
+    async def room(self, kept: KeptRooms, clock: ManualClock) -> AsyncIterator[Room]:
+        async with client(hosting(kept, clock)) as http:
+            http.headers["Authorization"] = f"Bearer {TOKEN}"
+            opened = Room(http)
+            await opened.call("POST", "/join")
+            yield opened
+
+    @pytest.mark.rule("X20", "X22")
+    async def test_what_a_worker_says_it_does_is_shown_until_it_ends(self, room: Room) -> None:
+        ada, _bob = await room.worker("Ada"), await room.worker("Bob")
+        said = {"status": "working", "status_text": "on the roof"}
+        status, noted = await room.call("POST", "/presence", ada | said)
+        seen = await room.present()
+        await room.call("POST", "/presence", ada | {"status": "blocked"})
+        later = await room.present()
+        path = f"/agent-sessions/{ada['agent_session_id']}/disconnect"
+        await room.call("POST", path, ada)
+
+        assert (status, noted["status"], noted["status_text"]) == (200, "working", "on the roof")
+        assert noted["agent_session_id"] == ada["agent_session_id"]
+        assert seen == [("Ada", "working", "active"), ("Bob", "idle", "active")]
+        assert later[0] == ("Ada", "blocked", "active")
+        assert await room.present() == [("Bob", "idle", "active")]
+
+    @pytest.mark.rule("X21")
+    async def test_who_gives_no_sign_is_away_after_a_while(
+        self, room: Room, clock: ManualClock
+    ) -> None:
+        await room.worker("Ada")
+        clock.pass_by(timedelta(seconds=90))
+
+        assert await room.present() == [("Ada", "idle", "stale")]
+
+    @pytest.mark.rule("X23")
+    async def test_only_a_session_says_what_it_does(self, room: Room) -> None:
+        ada = await room.worker("Ada")
+        wrong = ada | {"agent_session_token": "x" * 43, "status": "idle"}
+        refused = [
+            await room.call("POST", "/presence", {"status": "idle"}),
+            await room.call("POST", "/presence", wrong),
+            await room.call("POST", "/presence", ada | {"status": "away"}),
+            await room.call("POST", "/presence", ada),
+        ]
+
+        assert [status for status, _ in refused] == [403, 401, 400, 400]
+        assert await room.present() == [("Ada", "idle", "active")]
+
+    async def test_people_and_agents_take_part(self, room: Room) -> None:
+        ada = await room.worker("Ada")
+        await room.call("POST", "/messages", ada | {"text": "hello"})
+        await room.call("POST", "/tasks", {"title": "mend", "desktop_human_client": True})
+        _, found = await room.call("GET", "/participants")
+        _, one = await room.call("GET", "/participants?limit=1")
+
+        seen = {one["kind"]: one for one in found["participants"]}
+        assert (len(found["participants"]), seen.keys()) == (2, {"agent", "human"})
+        assert (seen["agent"]["github_login"], seen["human"]["github_login"]) == (None, "ada")
+        assert seen["agent"]["participant_key"].startswith("agent:ada")
+        assert len(one["participants"]) == 1
