@@ -39,11 +39,16 @@ def plain_connection(made: Connection) -> Plain:
         "generation": made.fence.generation,
         "worker_bearer": None,
     }
-    return answer | ({"adopted_task_leases": _adopted(made.resumed)} if made.resumed else {})
+    return answer | (_adopted(made.resumed) if made.resumed else {})
 
 
-def _adopted(resumed: tuple[Resumed, ...]) -> list[Plain]:
-    return [{"lease_id": one.lease_id, "task_id": one.about, "kind": one.kind} for one in resumed]
+def _adopted(resumed: tuple[Resumed, ...]) -> Plain:
+    """Return what is held again. The epochs, our own addition, stand apart by their leases' ids."""
+    leases = [{"lease_id": one.lease_id, "task_id": one.about, "kind": one.kind} for one in resumed]
+    return {
+        "adopted_task_leases": leases,
+        "adopted_epochs": {one.lease_id: one.epoch for one in resumed if one.lease_id},
+    }
 
 
 def plain_arrival(arrival: Arrival, agent_key: str) -> Plain:
@@ -135,8 +140,14 @@ def connection(document: object, arrival: Arrival, room_id: RoomId, agent_key: s
 def _resumed(fields: Fields) -> tuple[Resumed, ...]:
     """Return what the session found again; entries that say it not in full are left out."""
     found = [one for one in fields.list("adopted_task_leases") if isinstance(one, dict)]
+    told = fields.part("adopted_epochs")
     return tuple(
-        Resumed(one["task_id"], one["kind"], lease_id=one["lease_id"])
+        Resumed(
+            one["task_id"],
+            one["kind"],
+            lease_id=one["lease_id"],
+            epoch=told.integer_or_none(one["lease_id"]) if told else None,
+        )
         for one in found
         if all(isinstance(one.get(name), str) for name in ("lease_id", "task_id", "kind"))
     )
