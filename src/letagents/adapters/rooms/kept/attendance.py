@@ -64,12 +64,7 @@ class _Room:
 
     room_id: RoomId
     _rooms: Noting
-    _every: float
     attended: dict[SessionId, KeptAttended] = attrs.field(factory=dict)
-    _telling: asyncio.Task[None] = attrs.field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        self._telling = asyncio.create_task(self._keep_telling())
 
     async def refresh(self) -> None:
         """Tell the room of all connections; let those be over that it knows no more."""
@@ -78,18 +73,6 @@ class _Room:
             found = await self._rooms.note(self.room_id, lambda book: _refreshed(book, asked))
             for session_id, how in found.items():
                 asked[session_id].end(how)
-
-    def forget(self) -> None:
-        """Tell the room no more: nothing is open to it."""
-        self._telling.cancel()
-
-    async def _keep_telling(self) -> None:
-        while True:
-            await asyncio.sleep(self._every)
-            try:
-                await self.refresh()
-            except Exception:  # else all would be taken to be gone, in the end
-                log.exception("attendance.failed", room_id=str(self.room_id))
 
 
 def _refreshed(book: Book, asked: dict[SessionId, KeptAttended]) -> dict[SessionId, Over]:
@@ -115,6 +98,7 @@ class KeptAttendance:
     _ids: Ids
     _every: timedelta = REFRESHED
     _open: dict[RoomId, _Room] = attrs.field(factory=dict)
+    _telling: asyncio.Task[None] | None = None
     _is_shut: bool = False
 
     @asynccontextmanager
@@ -166,8 +150,9 @@ class KeptAttendance:
 
     def _begun(self, room_id: RoomId, session_id: SessionId, connection_id: str) -> KeptAttended:
         if (room := self._open.get(room_id)) is None:
-            room = _Room(room_id, self._rooms, self._every.total_seconds())
-            self._open[room_id] = room
+            room = self._open[room_id] = _Room(room_id, self._rooms)
+        if self._telling is None:
+            self._telling = asyncio.create_task(self._keep_telling())
         attended = KeptAttended(session_id, connection_id)
         if (before := room.attended.get(session_id)) is not None:
             before.end(Over.CLOSED)
@@ -183,8 +168,20 @@ class KeptAttendance:
         if room.attended.get(attended.session_id) is attended:
             del room.attended[attended.session_id]
         if not room.attended:
-            room.forget()
             del self._open[room_id]
+        if not self._open and self._telling is not None:
+            self._telling.cancel()
+            self._telling = None
+
+    async def _keep_telling(self) -> None:
+        while True:
+            await asyncio.sleep(self._every.total_seconds())
+            # All rooms in one go: each write makes everybody who waits anywhere look once more.
+            for room_id in list(self._open):
+                try:
+                    await self.refresh(room_id)
+                except Exception:  # else all would be taken to be gone, in the end
+                    log.exception("attendance.failed", room_id=str(room_id))
 
     async def _tell(self, room_id: RoomId, fence: Fence, connection_id: str) -> None:
         """Let the room know of a connection, or of none if the process is gone by then."""
