@@ -182,6 +182,19 @@ async def test_a_name_stays_with_who_shows_life(
     await rooms.post(ROOM, draft("still here"), first.fence)
 
 
+@pytest.mark.rule("E21", "E33")
+async def test_who_calls_after_it_said_that_it_exits_has_not_exited(
+    rooms: Rooms, attendance: KeptAttendance, clock: ManualClock
+) -> None:
+    first = await rooms.connect(ROOM, worker(1))
+    await exited(attendance, first)
+    clock.pass_by(SECOND)
+    await rooms.post(ROOM, draft("here"), first.fence)
+    await rooms.change(ROOM, lambda _book: None)  # what the call was a sign of is written by now
+
+    assert await come(rooms, worker(2)) != MOSS
+
+
 @pytest.mark.rule("E33")
 async def test_a_name_never_passes_to_another_account_or_from_who_is_supervised(
     rooms: Rooms, attendance: KeptAttendance, clock: ManualClock
