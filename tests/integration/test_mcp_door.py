@@ -418,3 +418,18 @@ async def test_there_are_no_more_than_the_tools(house: House) -> None:
     chat = await house.chat()
     with pytest.raises(MCPError, match="There is no tool"):
         await chat.client.call_tool("nothing", {})
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_task_is_worked_on_from_the_board_to_its_end(house: House, era: str) -> None:
+    chat = await house.chat(era)
+    hers = await worker(chat)
+    await chat.call("add_task", title="Mend the roof", **hers)
+    await chat.call("update_task", task_id="task_1", status="accepted", **hers)
+    claimed = await chat.call("claim_task", task_id="task_1", **hers)
+    await chat.call("update_task", task_id="task_1", status="in_progress", epoch=1, **hers)
+    done = await chat.call("complete_task", task_id="task_1", pr_url="https://x/1", **hers)
+    [row] = (await chat.call("get_board", room_id="harbour"))["tasks"]
+
+    assert claimed["task"]["active_leases"][0]["epoch"] == 1
+    assert done["task"]["status"] == row["status"] == "in_review"

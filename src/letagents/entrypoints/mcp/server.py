@@ -61,8 +61,14 @@ def build_server(
         progress = context.session.report_progress
         return await calls.called(tool, session, params.arguments or {}, progress)
 
+    schemas = {tool.name: tool.input_schema for tool in listed.tools}
     server: Server[Any] = Server(
-        name, version=version, instructions=instructions, on_list_tools=list_tools
+        name,
+        version=version,
+        instructions=instructions,
+        on_list_tools=list_tools,
+        # Else all tools are listed anew for each call over HTTP, to look at one of them.
+        get_tool_input_schema=schemas.get,
     )
     # Not `on_call_tool`, which takes only a model: a plain result is checked and copied once less.
     server.add_request_handler("tools/call", CallToolRequestParams, call_tool)
