@@ -90,6 +90,7 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
             memory=memory_of(rooms),
             feed=_feed(rooms, settings.lease_term),
             roster=_roster(rooms),
+            watched=rooms,
             roll=KeptAttendance(rooms, ids),
             people=_people(serving),
             logins=serving.github.logins if serving.github is not None else frozenset(),

@@ -76,6 +76,7 @@ def hosting(rooms: KeptRooms, clock: ManualClock, memory: Stores | None = None) 
         memory=memory or stores(rooms),
         feed=KeptFeed(rooms, TERM),
         roster=KeptRoster(rooms),
+        watched=rooms,
     )
 
 

@@ -3,6 +3,7 @@
 The rooms themselves compare what a session shows (F1, F2). Here it is told whose the session is.
 """
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
@@ -38,6 +39,7 @@ from letagents.ports.ids import Ids
 from letagents.ports.path_claims import PathClaims
 from letagents.ports.people import People
 from letagents.ports.rooms import RoomTransport
+from letagents.ports.vitals import Watched
 from letagents.ports.whereabouts import Roster
 
 SessionOf = Callable[[RoomId, SessionId], Awaitable[Session | None]]
@@ -90,6 +92,9 @@ class Hosting:
     """Set once the server is to end: whoever waits gets an answer then."""
     feed: Feed | None = None
     roster: Roster | None = None
+    watched: Watched | None = None
+    answered: Counter[tuple[str, int]] = attrs.field(factory=Counter)
+    """How many requests of each route were answered with each status."""
     pace: Pace = Pace()
     roll: Roll | None = None
     """The process connections that are open here; None where none are kept."""

@@ -75,6 +75,12 @@ class Bells:
         finally:
             self._take_down(room_id, bell)
 
+    @property
+    def many(self) -> int:
+        """How many bells hang."""
+        with self._lock:
+            return sum(map(len, self._hung.values()))
+
     def _take_down(self, room_id: RoomId, bell: Bell) -> None:
         with self._lock:
             others = self._hung[room_id.value]

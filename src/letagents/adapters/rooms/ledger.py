@@ -12,6 +12,7 @@ from letagents.adapters.rooms.book import Admins, Book
 from letagents.adapters.rooms.kept import arriving
 from letagents.adapters.rooms.local_book import Books
 from letagents.adapters.rooms.local_store import LocalStore
+from letagents.adapters.rooms.local_vitals import Counts
 from letagents.adapters.rooms.writer import Outcome, Post
 from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.opening import AnyDatabase
@@ -38,6 +39,7 @@ class Ledger:
     _clock: Clock
     _processes: Processes
     _books: Books
+    _counts: Counts
 
     @classmethod
     def at(
@@ -51,7 +53,8 @@ class Ledger:
     ) -> "Ledger":
         """Return the ledger of a database, or of the one at a path or URL."""
         store = LocalStore.at(place, clock if isinstance(clock, ServerClock) else None)
-        return cls(store, ids, clock, processes, Books(store, ids, clock, processes, admins, grace))
+        books = Books(store, ids, clock, processes, admins, grace)
+        return cls(store, ids, clock, processes, books, Counts(clock))
 
     def change(self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None) -> T:
         """Return what `work` returns once what it put down is committed."""
@@ -68,6 +71,10 @@ class Ledger:
     def join(self, room_id: RoomId, *, create: bool) -> Room:
         """Return the room, making it if it is not there and may be made."""
         return local_seats.join(self._store, room_id, self._clock, create=create)
+
+    def counted(self) -> tuple[int, int]:
+        """Return how many sessions are live, and how many work leases open."""
+        return self._counts.of(self._store)
 
     def known(self) -> tuple[Room, ...]:
         """Return the rooms, the latest active first."""

@@ -33,6 +33,7 @@ from letagents.domain.sessions import Arrival, Connection, Session
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
 from letagents.ports.processes import Processes
+from letagents.ports.vitals import Vitals
 
 if TYPE_CHECKING:
     from letagents.adapters.rooms.ledger import Ledger
@@ -63,6 +64,7 @@ class LocalRooms:
     _bells: Bells = attrs.field(factory=Bells)
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _opened: "Ledger | None" = None
+    _lost: int = 0
     _readers: ThreadPoolExecutor = attrs.field(init=False)
     _writer: Writer = attrs.field(init=False)
     _signs: Signs = attrs.field(init=False)
@@ -148,14 +150,16 @@ class LocalRooms:
             self._bells.hung(room_id) as bell,
             self._nudges.listening(room_id, bell.ring) as longest_rest,
         ):
+            was_woken = True
             while True:
                 beat = self._beat()
                 found = await look()
                 if is_enough(found) or loop.time() >= ends:
+                    self._lost += is_enough(found) and not was_woken
                     return found
                 due = await self._due_in(room_id)
                 until = ends if due is None else min(ends, loop.time() + due.total_seconds())
-                await self._rest(bell, longest_rest, until, beat)
+                was_woken = await self._rest(bell, longest_rest, until, beat)
 
     async def _due_in(self, room_id: RoomId) -> timedelta | None:
         """Let the room do what is due by now; return how long until more is, if any is."""
@@ -165,6 +169,16 @@ class LocalRooms:
         from letagents.adapters.rooms.kept import doing  # few who wait need all the verbs
 
         return await doing.done(self, room_id)
+
+    async def vitals(self) -> Vitals:
+        """Return how the rooms are."""
+        live, held = await self._reader(lambda: self._ledger().counted())
+        return Vitals(
+            waiters=self._bells.many,
+            nudges_lost=self._lost,
+            live_sessions=live,
+            open_work_leases=held,
+        )
 
     async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
         """Return one message, or None if the room has no such."""
@@ -237,13 +251,17 @@ class LocalRooms:
         except LetAgentsError:
             self._signs.forget(room_id, fence)
 
-    async def _rest(self, bell: Bell, longest: float, until: float, beat: int | None) -> None:
-        """Rest until the bell rings, or something was written since `beat`, or it is `until`."""
+    async def _rest(self, bell: Bell, longest: float, until: float, beat: int | None) -> bool:
+        """Rest until the bell rings, or something was written since `beat`, or it is `until`.
+
+        Return whether the bell rang.
+        """
         loop = asyncio.get_running_loop()
         while (left := until - loop.time()) > 0:
             rang = await bell.rest(min(left, longest))
             if rang or beat is None or self._beat() != beat:
-                return
+                return rang
+        return False
 
     def _beat(self) -> int | None:
         return self._opened.beat() if self._opened else None

@@ -47,6 +47,7 @@ from letagents.domain.sessions import Arrival, Connection, Seat, Session, Sessio
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
 from letagents.ports.processes import Processes
+from letagents.ports.vitals import Vitals
 
 T = TypeVar("T")
 
@@ -329,6 +330,17 @@ class MemoryRooms:
         from letagents.adapters.rooms.kept import doing  # few who wait need all the verbs
 
         return await doing.done(self, room_id)
+
+    async def vitals(self) -> Vitals:
+        """Return how the rooms are."""
+        leases = (one.things.get(WORK_LEASES.name, {}) for one in self._kept.values())
+        return Vitals(
+            waiters=self._bells.many,
+            live_sessions=sum(
+                seat.is_live for one in self._kept.values() for seat in one.seats.values()
+            ),
+            open_work_leases=sum(sum(map(WORK_LEASES.is_open, one.values())) for one in leases),
+        )
 
     async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
         """Return one message, or None."""

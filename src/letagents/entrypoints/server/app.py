@@ -24,6 +24,7 @@ from letagents.entrypoints.server.routes import (
     health,
     memory,
     messages,
+    metrics,
     paths,
     presence,
     process,
@@ -60,6 +61,7 @@ ROUTES: Sequence[tuple[str, str, Handler]] = (
     *messages.ROUTES,
     *sessions.ROUTES,
     *process.ROUTES,
+    *metrics.ROUTES,
     *presence.ROUTES,
     *board.ROUTES,
     *governance.ROUTES,
@@ -115,6 +117,7 @@ def _endpoint(
         if hosting.stopping.is_set():
             response.headers["Connection"] = "close"
         # The route and not the path: an invite code in it lets everybody in.
+        hosting.answered[route, response.status_code] += 1
         log.info("request.answered", route=route, status=response.status_code)
         return response
 

@@ -77,6 +77,7 @@ _WHO: Table = {
     ("GET", "/healthz"): _HEALTH,
     ("GET", "/readyz"): _HEALTH,
     ("GET", "/openapi.json"): _reads(ANYTHING),
+    ("GET", "/metrics"): Operation(answers={200: TEXT}, media="text/plain"),
     ("GET", "/sign-in"): Operation(
         answers={200: None, 303: None, 403: None},
         query={"code": TEXT},

@@ -1,0 +1,28 @@
+"""What a server needs to know of its rooms to tell those who look after it.
+
+X30  What is told of the process is of now; what is told of all rooms may be a minute old.
+"""
+
+from typing import Protocol
+
+import attrs
+
+
+@attrs.frozen(kw_only=True)
+class Vitals:
+    """How the rooms of one process are, and all rooms that are kept where it keeps them."""
+
+    waiters: int = 0
+    """Calls of this process that wait for something to happen in a room."""
+    nudges_lost: int = 0
+    """How often a waiter of this process found by itself what nobody woke it for."""
+    live_sessions: int = 0
+    open_work_leases: int = 0
+
+
+class Watched(Protocol):
+    """Rooms of which it can be told how they are."""
+
+    async def vitals(self) -> Vitals:
+        """Return how they are. Raises RoomsUnavailable."""
+        ...
