@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 
 import anyio
+import anyio.lowlevel
 import httpx
 import pytest
 from tests.contract.served import TOKEN, KeptRooms, Served, client, hosting
@@ -78,7 +79,7 @@ class TestMetrics(Served):
                 )
             with anyio.fail_after(5):
                 while (await counted(http))["letagents_waiters"] < 3:
-                    pass
+                    await anyio.lowlevel.checkpoint()
             waiting.cancel_scope.cancel()
             assert (await counted(http))["letagents_nudges_lost_total"] == 0
 
