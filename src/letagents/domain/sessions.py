@@ -340,11 +340,12 @@ def _label(arrival: Arrival, display_name: str) -> str:
 def ended(seat: Seat, *, now: datetime, tick: Tick | None = None) -> Seat:
     """Return `seat` after its session ended at `now`; one that had ended stays as it was.
 
-    It was its own call at `tick`, if that is given.
+    It was its own call at `tick`, if that is given. That is a sign of whose process nothing but
+    calls tell; of a process of this machine it is none: to leave is no sign that one stays.
     """
     if not seat.is_live:
         return seat
-    seen = tick or seat.session.seen
+    seen = tick if tick and seat.session.process is None else seat.session.seen
     return Seat(
         attrs.evolve(seat.session, ended_at=now, updated_at=now, last_seen_at=now, seen=seen),
         attrs.evolve(seat.standing, ended_at=now),
