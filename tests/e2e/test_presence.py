@@ -1,14 +1,20 @@
 """What a room server knows of agents whose processes leave, however they do."""
 
 import signal
+import sqlite3
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from tests.e2e.chats import Served, posix
 from tests.e2e.served import Server, served
+from tests.e2e.shell import PATIENCE
 
 Leave = Callable[[Served], object]
+
+OPEN_LINKS = "SELECT count(*) FROM things WHERE kind = 'link' AND is_open"
 
 
 @pytest.fixture
@@ -20,6 +26,16 @@ def server(tmp_path: Path) -> Iterator[Server]:
 def chat(home: Path, server: Server) -> Served:
     """Return a chat of the server's owner, on what looks like a machine of its own."""
     return Served(home, settings={**server.settings, "LETAGENTS_TOKEN": server.owner})
+
+
+def is_attended(server: Server) -> None:
+    """Wait until the server knows that a process is there: only then can it be told of its end."""
+    with closing(sqlite3.connect(server.home / "server.db")) as kept:
+        for _ in range(PATIENCE * 20):
+            if kept.execute(OPEN_LINKS).fetchone()[0]:
+                return
+            threading.Event().wait(0.05)
+    raise AssertionError("no process came to be known")
 
 
 def named(one: Served, key: str) -> str:
@@ -53,6 +69,7 @@ def test_who_leaves_says_so_and_its_name_is_free_at_once_everywhere(
     with chat(tmp_path / "one", server) as one, chat(tmp_path / "two", server) as two:
         one.call("join_room", name="harbour")
         assert named(one, "key of one") == "Juniper"
+        is_attended(server)
         while_there = named(two, "key of two")
         leave(one)
         with chat(tmp_path / "three", server) as three:
@@ -69,6 +86,7 @@ def test_who_is_killed_says_nothing_and_keeps_its_name_from_other_machines(
     with chat(tmp_path / "one", server) as one, chat(tmp_path / "two", server) as two:
         one.call("join_room", name="harbour")
         assert named(one, "key of one") == "Juniper"
+        is_attended(server)
         one.process.send_signal(signal.SIGKILL)
         one.process.wait()
 
@@ -81,6 +99,7 @@ def test_a_worker_whose_name_has_passed_on_is_told_and_comes_back_under_another(
     with chat(tmp_path / "one", server) as one, chat(tmp_path / "two", server) as two:
         one.call("join_room", name="harbour")
         assert named(one, "key of one") == "Juniper"
+        is_attended(server)
         one.close()
         assert named(two, "key of two") == "Juniper"
         with chat(tmp_path / "one", server) as back:
