@@ -9,12 +9,15 @@ import attrs
 import httpx
 import orjson
 import pytest
-from structlog.testing import capture_logs
+import structlog
+from structlog.testing import LogCapture
 from tests.contract.documented import whole
 from tests.contract.served import TOKEN, client, hosting
 
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.application.hosting import Hosting
+from letagents.entrypoints.server import answers as answers_module
+from letagents.entrypoints.server import app
 from letagents.entrypoints.server.app import ROUTES
 from letagents.entrypoints.server.document.operations import OPERATIONS
 from letagents.testing.determinism import CountingIds, ManualClock
@@ -291,21 +294,26 @@ async def test_a_token_in_a_wrong_place_is_none(room: Room, headers: Headers) ->
         assert answer.status_code == 401, (path, answer.text)
 
 
-async def test_no_secret_is_in_a_log_or_an_answer_of_a_refusal(room: Room) -> None:
+async def test_no_secret_is_in_a_log_or_an_answer_of_a_refusal(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = LogCapture()
+    log = structlog.wrap_logger(None, [heard], structlog.BoundLogger)
+    for module in (app, answers_module):
+        monkeypatch.setattr(module, "log", log)
     own = room.worker["agent_session_token"]
     wrong = {"agent_session_id": "nobody", "agent_session_token": SECRET, "text": 7, "name": [own]}
     answers = []
-    with capture_logs() as lines:
-        for method, path in WRITES:
-            named = room.path(path)
-            answers += [
-                await room.call(method, f"{named}?token={TOKEN}", json=wrong),
-                await room.call(method, named, json=room.worker | {"title": {"a": own}}),
-                await room.call(method, named, content=f'{{"{own}'.encode(), headers={"X-T": own}),
-            ]
-    told = repr(lines) + "".join(one.text for one in answers if one.status_code >= 400)
+    for method, path in WRITES:
+        named = room.path(path)
+        answers += [
+            await room.call(method, f"{named}?token={TOKEN}", json=wrong),
+            await room.call(method, named, json=room.worker | {"title": {"a": own}}),
+            await room.call(method, named, content=f'{{"{own}'.encode(), headers={"X-T": own}),
+        ]
+    told = repr(heard.entries) + "".join(one.text for one in answers if one.status_code >= 400)
 
-    assert len(lines) >= len(answers)
+    assert len(heard.entries) >= len(answers)
     assert TOKEN not in told
     assert SECRET not in told
     assert own not in told

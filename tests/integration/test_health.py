@@ -215,11 +215,11 @@ async def test_where_there_are_sockets_waiters_are_woken_at_once() -> None:
     assert "at once" in fast.said
 
 
-@pytest.mark.parametrize(("storage", "about"), [(None, ["hosted rooms"]), ("local", [])])
-async def test_a_server_is_a_problem_as_long_as_there_are_no_hosted_rooms(
+@pytest.mark.parametrize(("storage", "about"), [(None, ["server"]), ("local", [])])
+async def test_a_server_that_is_away_is_a_problem_where_rooms_are_there(
     storage: str | None, about: list[str], used: Settings
 ) -> None:
-    settings = attrs.evolve(used, api_url="https://rooms.example", chat_storage=storage)
+    settings = attrs.evolve(used, api_url="http://127.0.0.1:9", chat_storage=storage)
 
     assert problems(await examine(settings)) == about
 

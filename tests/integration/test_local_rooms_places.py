@@ -156,7 +156,7 @@ async def say_much(rooms: LocalRooms, ada: Connection) -> None:
 
 
 def in_little_room(connection: Any, _record: object) -> None:
-    connection.execute("PRAGMA max_page_count = 30")
+    connection.execute("PRAGMA max_page_count = 60")
 
 
 @pytest.mark.rule("R10")

@@ -8,12 +8,16 @@ import pytest
 from sqlalchemy import event
 from tests.integration.rooms_processes import rooms_at
 
+from letagents.adapters.nudges.none import NoNudges
+from letagents.adapters.rooms.evidence import ToldProcesses
 from letagents.adapters.rooms.kept.board import KeptBoard
+from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.sql.database import Database
 from letagents.domain.messages import Latest
 from letagents.domain.sessions import Connection
 from letagents.domain.tasks import Patch, Proposal, Status
 from letagents.testing.contracts.room_callers import ADA, BOB, ROOM, arrival, draft
+from letagents.testing.determinism import CountingIds, ManualClock
 
 pytestmark = pytest.mark.anyio
 
@@ -41,7 +45,7 @@ async def test_a_claim_asks_for_all_that_it_needs_at_once_and_writes_each_thing_
 ) -> None:
     database = Database.at(tmp_path / "rooms.db")
     statements = listen(database)
-    rooms = rooms_at(database)
+    rooms = LocalRooms(database, CountingIds(), ManualClock(), NoNudges(), ToldProcesses())
     await rooms.join(ROOM)
     ada = await rooms.connect(ROOM, arrival(ADA, 1))
     board = KeptBoard(rooms, timedelta(minutes=15))
