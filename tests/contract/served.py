@@ -121,7 +121,9 @@ class Served:
         """Return what the server knows of its clients' processes."""
         return ToldProcesses()
 
-    @pytest.fixture(params=[in_memory, in_sqlite, in_postgres])
+    @pytest.fixture(
+        params=[in_memory, in_sqlite, pytest.param(in_postgres, marks=pytest.mark.long)]
+    )
     async def kept(
         self,
         request: pytest.FixtureRequest,

@@ -29,11 +29,11 @@ class _OverASocket(Served):
             yield Calls(http, lambda: TOKEN)
 
 
-@pytest.mark.long
 class TestRoomsOverASocket(_OverASocket, RoomTransportContract):
     pass
 
 
+@pytest.mark.long
 class TestBoardOverASocket(_OverASocket, BoardContract):
     @pytest.fixture
     async def calls(self, kept: KeptRooms, clock: ManualClock) -> AsyncIterator[Calls]:
