@@ -97,6 +97,7 @@ class PathMachine(LeaseMachine):
 
     @invariant()
     def claims_are_as_the_model_says(self) -> None:
+        self.all_signs_are_written_down()
         expected = set()
         for task_id, hold in self.holds.items():
             if hold.by is None or self.epochs[task_id] != hold.epoch:
