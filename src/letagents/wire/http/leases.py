@@ -13,7 +13,7 @@ from letagents.domain.events import Decision, Event, EventType
 from letagents.domain.ids import SessionId
 from letagents.domain.leases import Lease, LeaseKind, LeaseStatus
 from letagents.domain.locks import Lock, LockReason
-from letagents.wire import moments
+from letagents.wire import board, moments
 from letagents.wire.http import ticks
 from letagents.wire.http.named import NamedLease, NamedLock, number_in
 from letagents.wire.http.reading import Fields
@@ -26,26 +26,8 @@ UNBOUND = SessionId("unbound")
 
 def plain(one: Lease, room_id: object) -> Plain:
     """Return the form of a lease."""
-    return {
-        "id": one.lease_id,
-        "room_id": str(room_id),
-        "task_id": one.about,
-        "kind": one.kind.value,
-        "status": one.status.value,
-        "agent_key": one.agent_key,
-        "agent_instance_id": one.instance_id,
-        "agent_session_id": str(one.session_id),
-        "actor_label": one.actor_label,
-        "epoch": one.epoch,
-        "branch_ref": one.branch_ref,
-        "pr_url": one.pr_url,
-        "output_intent": one.output_intent,
-        "expires_at": None,
-        "last_heartbeat_at": moments.to_text(one.last_heartbeat_at),
-        "revoked_reason": one.revoked_reason,
+    return board.lease(one, room_id) | {
         "created_by": one.actor_label,
-        "created_at": moments.to_text(one.created_at),
-        "updated_at": moments.to_text(one.updated_at),
         "renewed": ticks.plain(one.renewed),
         "term_seconds": one.term_seconds,
     }

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from letagents.domain import fencing
 from letagents.domain.fencing import UNNUMBERED, Fence
 from letagents.domain.ids import RoomId, SessionId, Token, WorkerId
 from letagents.domain.sessions import (
@@ -125,7 +126,7 @@ def connection(document: object, arrival: Arrival, room_id: RoomId, agent_key: s
     fields = Fields(document)
     made = session(document)
     token = fields.parsed("session_token", Token)
-    if arrival.worker_id is not None and token != arrival.token:
+    if arrival.worker_id is not None and not fencing.same(token, arrival.token):
         raise Unreadable("session_token is not the one that was asked for")
     # As whom a person speaks, the server says.
     key = made.agent_key if arrival.kind is SessionKind.PERSON else agent_key
