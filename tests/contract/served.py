@@ -122,7 +122,11 @@ class Served:
         return ToldProcesses()
 
     @pytest.fixture(
-        params=[in_memory, in_sqlite, pytest.param(in_postgres, marks=pytest.mark.long)]
+        params=[
+            in_memory,
+            pytest.param(in_sqlite, marks=pytest.mark.long),
+            pytest.param(in_postgres, marks=pytest.mark.long),
+        ]
     )
     async def kept(
         self,

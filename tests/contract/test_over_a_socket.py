@@ -29,6 +29,7 @@ class _OverASocket(Served):
             yield Calls(http, lambda: TOKEN)
 
 
+@pytest.mark.long
 class TestRoomsOverASocket(_OverASocket, RoomTransportContract):
     pass
 

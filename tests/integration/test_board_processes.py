@@ -55,6 +55,7 @@ def test_a_recorded_history_is_one_that_can_be(tmp_path: Path, seed: int) -> Non
     assert any(event.type is EventType.EXPIRED for event in history.events)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows pauses no process")
 @pytest.mark.parametrize(
     ("build", "found"),
