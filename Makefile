@@ -12,8 +12,7 @@ help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | column -t -s '|'
 
 test: ## Set up and run the gate: format, lint, types, import contracts, tests
-	@scripts/venv .venv dev
-	@scripts/venv .venv-lint lint
+	@scripts/venv .venv-lint lint & scripts/venv .venv dev && wait $$!
 	@scripts/check
 
 demo: ## Set up and watch two agents' processes talk in a room
