@@ -1,0 +1,206 @@
+"""The agents that a supervisor looks after, and the processes that each has had.
+
+(Source: supervisor 1, 6.1, 6.4, 6.5.)
+
+J50  A supervisor's generation is one more than the last one's; a number that cannot be read is
+     never guessed.
+J51  Only the supervisor whose generation is the newest changes anything.
+J52  An agent has one living process at most, and each has a name of its own for ever.
+J53  How a process ended is written down once, and stays.
+J54  What a person wants of an agent is changed by who saw what was wanted before.
+"""
+
+import enum
+import re
+from datetime import datetime
+
+import attrs
+
+from letagents.domain.bindings import Place
+from letagents.domain.errors import LetAgentsError, Malformed
+from letagents.domain.recovery import Desired, History
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+_NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,14})\n?")
+
+PROVIDERS = ("codex", "claude-code", "open-model", "cursor")
+
+
+class ManifestRefused(LetAgentsError):
+    """The manifest does not change in that way. Nothing was changed."""
+
+    code = "manifest_refused"
+
+
+class FenceLost(LetAgentsError):
+    """A newer supervisor has taken over; this one changes nothing more."""
+
+    code = "fence_lost"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Supervisor generation fence was lost; exiting stale daemon.",
+            remedy="Call again: the newer supervisor answers at the same place.",
+        )
+
+
+class AlreadySupervised(LetAgentsError):
+    """Another supervisor runs in the same home."""
+
+    code = "already_supervised"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A supervisor daemon already owns this host lock.",
+            remedy="Use that one, or end it first.",
+        )
+
+
+class GenerationDamaged(LetAgentsError):
+    """The file that counts generations is not as it was written."""
+
+    code = "generation_damaged"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Supervisor generation state is malformed; refusing to roll back fencing.",
+            remedy="Write into that file a number that is higher than any generation there was.",
+        )
+
+
+class Delivery(enum.Enum):
+    """How an agent comes to its messages."""
+
+    INBOX = "daemon_inbox"
+    POLLING = "mcp_polling"
+
+
+class Ending(enum.Enum):
+    """Why a process ended."""
+
+    EXITED = "exited"
+    KILLED = "killed"
+    STOPPED = "stopped"
+    CRASHED = "crashed"
+    PROTOCOL_ERROR = "protocol_error"
+    QUOTA = "provider_quota"
+
+
+@attrs.frozen
+class Execution:
+    """One process of an agent's provider."""
+
+    execution_id: str
+    work_attempt_id: str
+    generation: int
+    started_at: datetime
+    ended_at: datetime | None = None
+    ending: Ending | None = None
+
+
+@attrs.frozen
+class Entry:
+    """One agent that a supervisor looks after."""
+
+    entry_id: str
+    room_id: str
+    display_name: str
+    provider: str
+    created_at: datetime
+    desired: Desired = Desired.STOPPED
+    delivery: Delivery = Delivery.INBOX
+    model: str | None = None
+    charter: str = ""
+    work_attempt_id: str = ""
+    workspace: str | None = None
+    continuation_id: str | None = None
+    execution: Execution | None = None
+    history: History = attrs.field(factory=History)
+    last_error: str | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if not _ID.fullmatch(self.entry_id):
+            raise Malformed(
+                "That cannot be the name of an agent.",
+                remedy="Use up to 100 letters, digits, dots, dashes and underscores.",
+            )
+        if self.provider not in PROVIDERS:
+            raise Malformed(
+                "No such provider is known.", remedy=f"Name one of {', '.join(PROVIDERS)}."
+            )
+
+    @property
+    def place(self) -> Place:
+        """Where the agent is now."""
+        execution = self.execution
+        return Place(
+            entry_id=self.entry_id,
+            room_id=self.room_id,
+            work_attempt_id=self.work_attempt_id,
+            execution_id=execution.execution_id if execution else None,
+            has_ended=execution is not None and execution.ended_at is not None,
+        )
+
+
+def next_generation(text: str | None) -> int:
+    """Return the generation after the one that a file tells; None is a file that is not there.
+
+    Raises:
+        GenerationDamaged: it tells none.
+    """
+    if text is None:
+        return 1
+    if not _NUMBER.fullmatch(text):
+        raise GenerationDamaged
+    return int(text) + 1
+
+
+def check_fence(own: int, text: str | None) -> None:
+    """Let a supervisor act whose generation the file tells.
+
+    Raises:
+        FenceLost: it tells another.
+    """
+    if text is None or not _NUMBER.fullmatch(text) or int(text) != own:
+        raise FenceLost
+
+
+def wanted(entry: Entry, desired: Desired, *, expected: Desired | None = None) -> Entry | None:
+    """Return the entry once that is wanted of it; None if what was wanted is not as expected."""
+    if expected is not None and entry.desired is not expected:
+        return None
+    return attrs.evolve(entry, desired=desired)
+
+
+def begun(entry: Entry, execution: Execution) -> Entry:
+    """Return the entry with a new process.
+
+    Raises:
+        ManifestRefused: it has one that lives, or had one of that name.
+    """
+    before = entry.execution
+    if before is not None and before.ended_at is None:
+        raise ManifestRefused(
+            f"{entry.entry_id} has a process already.", remedy="Wait until that one has ended."
+        )
+    if before is not None and before.execution_id == execution.execution_id:
+        raise ManifestRefused(
+            "A process has a name that no other ever had.", remedy="Give it another name."
+        )
+    return attrs.evolve(entry, execution=execution, work_attempt_id=execution.work_attempt_id)
+
+
+def ended(entry: Entry, execution_id: str, ending: Ending, *, now: datetime) -> Entry:
+    """Return the entry once that process has ended.
+
+    Raises:
+        ManifestRefused: it is another's, or its end is written down already.
+    """
+    execution = entry.execution
+    if execution is None or execution.execution_id != execution_id or execution.ended_at:
+        raise ManifestRefused(
+            "Execution terminal payloads are append-only and immutable.",
+            remedy="Look at the agent again.",
+        )
+    over = attrs.evolve(execution, ended_at=now, ending=ending)
+    return attrs.evolve(entry, execution=over)

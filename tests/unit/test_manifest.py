@@ -1,0 +1,99 @@
+"""The agents that a supervisor looks after, and who may change what is written of them."""
+
+from datetime import UTC, datetime
+
+import attrs
+import pytest
+
+from letagents.domain import manifest
+from letagents.domain.bindings import Place
+from letagents.domain.errors import Malformed
+from letagents.domain.manifest import (
+    Ending,
+    Entry,
+    Execution,
+    FenceLost,
+    GenerationDamaged,
+    ManifestRefused,
+)
+from letagents.domain.recovery import Desired
+
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
+ENTRY = Entry("e1", "workshop", "Ada", "codex", NOW)
+FIRST = Execution("x1", "w1", 7, NOW)
+
+
+@pytest.mark.rule("J50")
+def test_each_generation_is_one_more() -> None:
+    assert manifest.next_generation(None) == 1
+    assert manifest.next_generation("7\n") == 8
+    assert manifest.next_generation("0") == 1
+
+
+@pytest.mark.rule("J50")
+@pytest.mark.parametrize("text", ["", "\n", "seven", "-1", "7\n8", "07", " 7", "7" * 16])
+def test_a_generation_that_cannot_be_read_is_not_guessed(text: str) -> None:
+    with pytest.raises(GenerationDamaged) as damaged:
+        manifest.next_generation(text)
+
+    assert damaged.value.happened == (
+        "Supervisor generation state is malformed; refusing to roll back fencing."
+    )
+
+
+@pytest.mark.rule("J51")
+@pytest.mark.parametrize("text", ["8\n", "6\n", "", None, "x"])
+def test_only_the_newest_generation_acts(text: str | None) -> None:
+    manifest.check_fence(7, "7\n")
+
+    with pytest.raises(FenceLost):
+        manifest.check_fence(7, text)
+
+
+@pytest.mark.rule("J52")
+def test_an_agent_has_one_process() -> None:
+    alive = manifest.begun(ENTRY, FIRST)
+
+    assert alive.place == Place("e1", "workshop", "w1", "x1")
+    with pytest.raises(ManifestRefused):
+        manifest.begun(alive, attrs.evolve(FIRST, execution_id="x2"))
+
+
+@pytest.mark.rule("J52")
+def test_a_name_of_a_process_is_not_used_again() -> None:
+    over = manifest.ended(manifest.begun(ENTRY, FIRST), "x1", Ending.CRASHED, now=NOW)
+
+    assert over.place.has_ended
+    with pytest.raises(ManifestRefused):
+        manifest.begun(over, FIRST)
+    assert manifest.begun(over, attrs.evolve(FIRST, execution_id="x2")).place.execution_id == "x2"
+
+
+@pytest.mark.rule("J53")
+def test_how_a_process_ended_stays() -> None:
+    over = manifest.ended(manifest.begun(ENTRY, FIRST), "x1", Ending.CRASHED, now=NOW)
+
+    for entry, execution_id in ((over, "x1"), (manifest.begun(ENTRY, FIRST), "x2"), (ENTRY, "x1")):
+        with pytest.raises(ManifestRefused, match="append-only and immutable"):
+            manifest.ended(entry, execution_id, Ending.STOPPED, now=NOW)
+
+
+@pytest.mark.rule("J54")
+def test_who_saw_something_else_changes_nothing() -> None:
+    running = manifest.wanted(ENTRY, Desired.RUNNING, expected=Desired.STOPPED)
+
+    assert running is not None
+    assert running.desired is Desired.RUNNING
+    assert manifest.wanted(running, Desired.PAUSED, expected=Desired.STOPPED) is None
+    assert manifest.wanted(running, Desired.PAUSED) is not None
+
+
+@pytest.mark.parametrize("name", ["", "-e", "two words", "../up", "e" * 101])
+def test_an_agent_has_a_name_that_can_be_one(name: str) -> None:
+    with pytest.raises(Malformed):
+        attrs.evolve(ENTRY, entry_id=name)
+
+
+def test_a_provider_is_one_that_is_known() -> None:
+    with pytest.raises(Malformed, match="No such provider"):
+        attrs.evolve(ENTRY, provider="other")
