@@ -6,6 +6,8 @@ from letagents.adapters.guard.hooks import GitHooks
 from letagents.adapters.nudges.datagram import DatagramNudges
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.processes.locks import ProcessLocks
+from letagents.adapters.providers.claude import ClaudeConversation, ClaudeProvider
+from letagents.adapters.providers.codex import CodexConversation, CodexProvider
 from letagents.adapters.rooms.bells import Nudges
 from letagents.adapters.rooms.evidence import ToldProcesses, UnknownProcesses
 from letagents.adapters.rooms.hosted.board import HostedBoard
@@ -37,12 +39,14 @@ from letagents.ports.ids import Ids
 from letagents.ports.knowledge import Knowledge
 from letagents.ports.path_claims import PathClaims
 from letagents.ports.processes import Processes
+from letagents.ports.providers import Conversation, Provider
 from letagents.ports.reasoning import Reasonings
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.state import StateStore
 from letagents.ports.surroundings import Checkouts, Surroundings
 from letagents.ports.wakes import Wakes
 from letagents.testing.determinism import CountingIds, ManualClock
+from letagents.testing.scripted_provider import ScriptedConversation, ScriptedProvider
 
 
 def the_clocks(system: SystemClock, manual: ManualClock) -> tuple[Clock, ...]:
@@ -111,3 +115,15 @@ def the_path_claims(kept: KeptPaths, hosted: HostedPaths) -> tuple[PathClaims, .
 
 def the_hooks(git: GitHooks) -> tuple[Hooks, ...]:
     return (git,)
+
+
+def the_providers(
+    codex: CodexProvider, claude: ClaudeProvider, scripted: ScriptedProvider
+) -> tuple[Provider, ...]:
+    return codex, claude, scripted
+
+
+def the_conversations(
+    codex: CodexConversation, claude: ClaudeConversation, scripted: ScriptedConversation
+) -> tuple[Conversation, ...]:
+    return codex, claude, scripted

@@ -1,0 +1,67 @@
+"""What an agent is told at the beginning of one bounded turn.
+
+Y14  A prompt names the item that it belongs to on a line of its own, so that its turn is found in a
+     transcript also where its id was never learned.
+Y15  What others said is data in a prompt, after everything that is told by us, each part in its
+     fence; it cannot end its fence, for it is JSON on one line.
+"""
+
+import re
+
+import attrs
+
+from letagents.domain.turns import NO_REPLY
+
+_FORM = """\
+letagents runs this turn. It gives you one message of a room, with what was said before it.
+{charter}\
+The room, your sign-in, retries and what is posted are seen to: do not register, sign in or wait.
+The letagents tools work as usual for tasks, reading and status.
+Your final answer is posted as the reply to this message; do not post it with a tool as well.
+If nothing should be posted, answer exactly {no_reply}
+
+{marker}
+What was said before, oldest first:
+{context}
+The message:
+{message}
+Why it is for you:
+{activation}
+"""
+
+
+@attrs.frozen(kw_only=True)
+class Item:
+    """What a turn is about. All but `item_id` and `charter` are JSON on one line."""
+
+    item_id: str
+    charter: str = ""
+    context: str = "[]"
+    message: str
+    activation: str = "{}"
+
+
+def prompt(item: Item) -> str:
+    """Return the text of the turn for `item`."""
+    return _FORM.format(
+        charter=f"{item.charter.strip()}\n" if item.charter.strip() else "",
+        no_reply=NO_REPLY,
+        marker=marker(item.item_id),
+        context=_one_line(item.context),
+        message=_one_line(item.message),
+        activation=_one_line(item.activation),
+    )
+
+
+def marker(item_id: str) -> str:
+    """Return the line by which the turn of that item is found."""
+    return f"letagents item: {_one_line(item_id)}"
+
+
+def is_about(text: str, item_id: str) -> bool:
+    """Whether `text` is the prompt of that item (Y14)."""
+    return marker(item_id) in text.splitlines()
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+", " ", text)

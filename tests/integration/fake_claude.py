@@ -1,0 +1,92 @@
+"""A program that speaks as Claude Code does without a terminal, and plays what a file tells it.
+
+FAKE_STAGE is a folder: `plays` has one turn a line, `played` counts those that began.
+"""
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+STAGE = Path(os.environ["FAKE_STAGE"])
+
+
+def main() -> None:
+    words = sys.argv[1:]
+    (STAGE / "argv").write_text(json.dumps(words))
+    (STAGE / "environ").write_text(json.dumps(dict(os.environ)))
+    if "--version" in words:
+        print("2.1.0 (Fake Claude)")
+        return
+    session = next(w.split("=", 1)[1] for w in words if w.startswith(("--session-id", "--resume")))
+    for line in sys.stdin:
+        answer(json.loads(line), session)
+
+
+def answer(said: dict[str, Any], session: str) -> None:
+    if said["type"] == "user":
+        turn(said, session)
+        return
+    request = said["request"]["subtype"]
+    told = {"mcpServers": [{"name": "letagents", "status": "connected"}]}
+    response = {"subtype": "success", "request_id": said["request_id"], "response": told}
+    tell({"type": "control_response", "response": response})
+    if request == "interrupt":
+        note(session, {"type": "user", "message": {"content": "[Request interrupted by user]"}})
+        tell({"type": "result", "subtype": "error_during_execution", "session_id": session})
+
+
+def turn(said: dict[str, Any], session: str) -> None:
+    play = next_play()
+    if play["crash"] == "before the turn has an id":
+        die()
+    text = said["message"]["content"][0]["text"]
+    item = next(w for w in text.splitlines() if w.startswith("letagents item: ")).split(": ")[1]
+    note(session, {"type": "user", "uuid": said["uuid"], "message": {"content": text}})
+    with (STAGE / "turns").open("a") as file:
+        file.write(f"{item}\n")
+    if play["crash"] == "after the turn's id was told":
+        die()
+    if play["hangs"]:
+        return
+    message = {"content": [{"type": "text", "text": play["text"]}], "stop_reason": "end_turn"}
+    limit = {"content": [{"type": "text", "text": "Claude usage limit reached"}]}
+    line = {"type": "assistant", "message": limit if play["quota"] else message}
+    note(session, {**line, "isApiErrorMessage": play["quota"]})
+    if play["crash"] == "after the transcript has the answer, before we do":
+        die()
+    tell({**line, "session_id": session})
+    result = "Claude usage limit reached" if play["quota"] else play["text"]
+    end = {"type": "result", "subtype": "success", "is_error": play["quota"], "result": result}
+    tell({**end, "session_id": session, "user_message_uuid": said["uuid"]})
+
+
+def next_play() -> dict[str, Any]:
+    count = STAGE / "played"
+    number = int(count.read_text()) if count.exists() else 0
+    count.write_text(str(number + 1))
+    plays = (STAGE / "plays").read_text().splitlines() if (STAGE / "plays").exists() else []
+    plain = {"text": "ok", "crash": None, "hangs": False, "quota": False}
+    return {**plain, **(json.loads(plays[number]) if number < len(plays) else {})}
+
+
+def note(session: str, line: dict[str, Any]) -> None:
+    folder = Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects" / "stage"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f"{session}.jsonl").open("a") as file:
+        file.write(json.dumps({**line, "sessionId": session}) + "\n")
+
+
+def tell(line: dict[str, Any]) -> None:
+    print(json.dumps(line), flush=True)
+
+
+def die() -> None:
+    print("it failed with token=sk-ant-very-secret-0123456789", file=sys.stderr, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

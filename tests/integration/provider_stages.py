@@ -1,0 +1,108 @@
+"""Where the contract of providers is tried: scripted, and with programs that play the real ones."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import attrs
+import pytest
+
+from letagents.adapters.providers.claude import ClaudeProvider
+from letagents.adapters.providers.codex import CodexProvider
+from letagents.adapters.system import SystemIds
+from letagents.ports.providers import Launch, Provider
+from letagents.testing.scripted_provider import Play, ScriptedProvider
+
+HERE = Path(__file__).parent
+TOOLS = (sys.executable, "-m", "letagents", "mcp")
+
+
+@attrs.define
+class ScriptedStage:
+    """Nothing is started."""
+
+    provider: ScriptedProvider = attrs.field(factory=ScriptedProvider)
+    launch: Launch = attrs.field(factory=lambda: Launch(workspace="/nowhere"))
+
+    def play(self, *plays: Play) -> None:
+        self.provider.plays.extend(plays)
+
+    def turns_run(self) -> list[str]:
+        return self.provider.transcript.turns_run()
+
+    def uninstall(self) -> None:
+        self.provider.is_installed = False
+
+    def reopened(self) -> Provider:
+        return self.provider
+
+
+@attrs.define
+class FakedStage:
+    """A program in Python that speaks as the real one does."""
+
+    folder: Path
+    patch: pytest.MonkeyPatch
+    variable: str
+    fake: str
+    make: Callable[[], Provider]
+    secret: str | None = None
+    provider: Provider = attrs.field()
+    launch: Launch = attrs.field()
+
+    @provider.default
+    def _made(self) -> Provider:
+        program = self.folder / "program"
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} {HERE / self.fake} "$@"\n')
+        program.chmod(0o700)
+        self.patch.setenv(self.variable, str(program))
+        self.patch.setenv("FAKE_STAGE", str(self.folder))
+        self.patch.setenv("CLAUDE_CONFIG_DIR", str(self.folder / "config"))
+        return self.make()
+
+    @launch.default
+    def _how(self) -> Launch:
+        workspace = self.folder / "workspace"
+        workspace.mkdir()
+        coordinates = {"LETAGENTS_SUPERVISOR_ENTRY_ID": "entry-1", "LETAGENTS_TOKEN": "owner's"}
+        return Launch(workspace=str(workspace), tools=TOOLS, coordinates=coordinates)
+
+    def play(self, *plays: Play) -> None:
+        with (self.folder / "plays").open("a") as file:
+            for play in plays:
+                crash = play.crash.value if play.crash else None
+                told = {"text": play.text, "hangs": play.hangs, "quota": play.quota}
+                file.write(json.dumps({**told, "crash": crash}) + "\n")
+
+    def turns_run(self) -> list[str]:
+        run = self.folder / "turns"
+        return run.read_text().split() if run.exists() else []
+
+    def uninstall(self) -> None:
+        self.patch.setenv(self.variable, str(self.folder / "nothing"))
+
+    def reopened(self) -> Provider:
+        return self.make()
+
+    def argv(self) -> list[str]:
+        found: list[str] = json.loads((self.folder / "argv").read_text())
+        return found
+
+    def environ(self) -> dict[str, str]:
+        found: dict[str, str] = json.loads((self.folder / "environ").read_text())
+        return found
+
+
+def codex(folder: Path, patch: pytest.MonkeyPatch) -> FakedStage:
+    """Return a stage on which Codex is played."""
+    return FakedStage(folder, patch, "LETAGENTS_CODEX_BIN", "fake_codex.py", CodexProvider)
+
+
+def claude(folder: Path, patch: pytest.MonkeyPatch) -> FakedStage:
+    """Return a stage on which Claude Code is played."""
+
+    def make() -> Provider:
+        return ClaudeProvider(SystemIds())
+
+    return FakedStage(folder, patch, "LETAGENTS_CLAUDE_BIN", "fake_claude.py", make)

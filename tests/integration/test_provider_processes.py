@@ -1,0 +1,79 @@
+"""What the programs of agents are given, and what is taken from them: no secret either way."""
+
+from pathlib import Path
+
+import anyio
+import pytest
+from tests.integration import provider_stages
+from tests.integration.provider_stages import FakedStage
+
+from letagents.adapters.processes import births
+from letagents.adapters.processes.births import Presence
+from letagents.adapters.providers import claude_transcript
+from letagents.domain.turns import Answered, TurnUnsettled, Unknowable
+from letagents.ports.providers import Gone
+from letagents.testing.contracts.providers import PATIENCE, Notes, turn
+from letagents.testing.scripted_provider import Crash, Play
+
+SECRETS = ("owner's", "sk-ant-very-secret-0123456789", "bearer's", "server's")
+
+
+@pytest.fixture(params=["codex", "claude"])
+def stage(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> FakedStage:
+    monkeypatch.setenv("LETAGENTS_AGENT_SESSION_BEARER", "bearer's")
+    monkeypatch.setenv("LETAGENTS_ROOMS_DB", "postgresql://ada:server's@db/rooms")
+    monkeypatch.setenv("CLAUDECODE", "1")
+    made: FakedStage = getattr(provider_stages, request.param)(tmp_path, monkeypatch)
+    return made
+
+
+@pytest.mark.rule("Y30")
+async def test_a_program_is_given_no_credential_and_its_last_words_show_none(
+    stage: FakedStage,
+) -> None:
+    stage.play(Play(crash=Crash.AFTER_ITS_ID))
+    with anyio.fail_after(PATIENCE):
+        conversation = await stage.provider.start(stage.launch)
+        with pytest.raises(TurnUnsettled):
+            await conversation.run(turn(), Notes().write)
+        ending = await conversation.ended()
+    given = stage.environ()
+
+    assert given["LETAGENTS_SUPERVISOR_ENTRY_ID"] == "entry-1"
+    assert "CLAUDECODE" not in given
+    assert not any(name.endswith(("TOKEN", "BEARER", "ROOMS_DB")) for name in given)
+    assert "it failed" in ending.tail
+    for shown in (" ".join(stage.argv()), " ".join(given.values()), ending.tail, repr(ending)):
+        assert not any(secret in shown for secret in SECRETS)
+
+
+async def test_codex_is_found_again_by_its_address_and_birth(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = provider_stages.codex(tmp_path, monkeypatch)
+    stage.play(Play("one"), Play("two"))
+    notes = Notes()
+    with anyio.fail_after(PATIENCE):
+        first = await stage.provider.start(stage.launch)
+        one = await first.run(turn(1), notes.write)
+        await first.leave()
+        found = await stage.reopened().attach(stage.launch, first.reference)
+        assert not isinstance(found, Gone)
+        two = await found.run(turn(2), notes.write)
+        before = await found.fate("item-1", notes.ids[0])
+        await found.end()
+    at = first.reference.connection
+
+    assert (one, before, two) == (Answered("one"), Answered("one"), Answered("two"))
+    assert births.presence(at.pid, at.birth) is Presence.GONE
+
+
+async def test_two_transcripts_of_one_conversation_cannot_be_told_apart(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / "projects" / folder).mkdir(parents=True)
+        (tmp_path / "projects" / folder / "session-1.jsonl").write_text("{}\n")
+    files = claude_transcript.files_of("session-1", {"CLAUDE_CONFIG_DIR": str(tmp_path)})
+
+    assert isinstance(claude_transcript.fate(files, "item-1", None), Unknowable)
