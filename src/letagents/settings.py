@@ -4,14 +4,18 @@ import os
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
 from letagents.domain.absences import GRACE, LONGEST_GRACE, SHORTEST_GRACE
 from letagents.domain.errors import SettingsInvalid
 from letagents.domain.hints import Hints
+from letagents.domain.storage import ChatStorage, is_hosted
 from letagents.domain.surfaces import Caller, Profile, Toolset
+
+if TYPE_CHECKING:  # what only asks for a setting loads nothing more
+    from letagents.domain.ids import RoomId
 
 T = TypeVar("T")
 
@@ -23,7 +27,8 @@ UNSET_API = "http://localhost:3001"
 
 _FILE_KEYS = (
     "state", "state_path", "rooms_db", "lease_term", "api_url", "log", "log_level", "poll_max_ms",
-    "chat_storage", "agent_name", "agent_display_name", "agent_ide", "agent_owner_label", "toolset",
+    "chat_storage", "chat_storage_settings_path", "agent_name", "agent_display_name", "agent_ide",
+    "agent_owner_label", "toolset",
     "liveness_notice_after_ms",
     "auto_join", "server_db", "base_url", "github_logins",
 )  # fmt: skip
@@ -55,6 +60,9 @@ class Settings:
     lease_term: timedelta = LEASE_TERM
     api_url: str | None = None
     chat_storage: str | None = None
+    chat_storage_settings_path: Path = attrs.field()
+    storage: ChatStorage = attrs.field(factory=ChatStorage)
+    """What the file at that path says of where rooms are."""
     log: str | None = None
     log_level: str = "info"
     poll_cap: timedelta = POLL_CAP
@@ -73,12 +81,33 @@ class Settings:
     def _rooms_in_home(self) -> str:
         return str(self.home / "rooms.db")
 
+    @chat_storage_settings_path.default
+    def _storage_in_home(self) -> Path:
+        return self.home / "chat-storage.json"
+
+    def is_hosted(self, room_id: "RoomId | None") -> bool:
+        """Whether a room is on a server, or without one any that nothing is said of (K110)."""
+        return is_hosted(
+            room_id,
+            said=self.chat_storage,
+            chosen=self.storage,
+            has_server=self.api_url is not None,
+        )
+
     @property
     def rooms_are_hosted(self) -> bool:
-        """Whether rooms are to be on a server. (Source: state-and-rules 4.1.)"""
-        if self.chat_storage is not None:
-            return self.chat_storage == "cloud"
-        return self.api_url is not None
+        """Whether rooms of which nothing else is said are on a server."""
+        return self.is_hosted(None)
+
+    @property
+    def has_hosted_rooms(self) -> bool:
+        """Whether any room is on a server."""
+        return self.rooms_are_hosted or self.rooms_are_apart
+
+    @property
+    def rooms_are_apart(self) -> bool:
+        """Whether some rooms are on a server and others are not."""
+        return any(self.is_hosted(one) != self.rooms_are_hosted for one in self.storage.rooms)
 
     @property
     def rooms_are_on_a_server(self) -> bool:
@@ -111,6 +140,7 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
         "lease_term": source.parsed("lease_term", _lease_term),
         "api_url": source.parsed("api_url", lambda text: text.rstrip("/")),
         "chat_storage": source.parsed("chat_storage", _storage),
+        "chat_storage_settings_path": source.parsed("chat_storage_settings_path", _file),
         "log": source.choice("log", ("text", "json")),
         "log_level": source.choice("log_level", ("debug", "info", "warning", "error")),
         "poll_cap": source.parsed("poll_max_ms", _poll_cap),
@@ -118,6 +148,8 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
         "auto_join": source.parsed("auto_join", _switch),
     }
     chosen = {name: value for name, value in given.items() if value is not None}
+    at = chosen.get("chat_storage_settings_path", home / "chat-storage.json")
+    chosen["storage"] = _chosen_in(at)
     caller = _caller(source, chosen.get("api_url"))
     token = environ.get("LETAGENTS_TOKEN", "").strip() or None
     return Settings(home=home, hints=_hints(source), caller=caller, token=token, **chosen)
@@ -236,6 +268,26 @@ def _switch(text: str) -> bool:
 def _storage(text: str) -> str | None:
     """Anything but the two known words is ignored. (Source: state-and-rules 4.1.)"""
     return text.lower() if text.lower() in ("local", "cloud") else None
+
+
+def _chosen_in(path: Path) -> ChatStorage:
+    """Return what a file says of where rooms are; nothing, if it is not there.
+
+    One that cannot be read is refused: by its leave a room might be on a server that was not to be.
+    """
+    if not os.path.lexists(path):
+        return ChatStorage()
+    import json  # few have that file
+
+    from letagents.domain.storage import chosen
+
+    try:
+        document = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise _wrong("chat_storage_settings_path", str(path), f"{error}") from error
+    if not isinstance(document, dict):
+        raise _wrong("chat_storage_settings_path", str(path), "it holds no JSON object")
+    return chosen(document)
 
 
 def _poll_cap(text: str) -> timedelta | None:

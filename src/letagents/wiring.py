@@ -4,9 +4,12 @@ import functools
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
+
+import attrs
 
 if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no time for it
+    from collections.abc import Callable
     from datetime import timedelta
     from pathlib import Path
     from types import ModuleType
@@ -19,6 +22,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.adapters.rooms.bells import Nudges
     from letagents.adapters.rooms.book import Keeping
     from letagents.adapters.rooms.hosted.rooms import HostedRooms
+    from letagents.adapters.rooms.routed import RoutedRooms
     from letagents.adapters.state.json_file import JsonFileState
     from letagents.adapters.state.sqlite import SqliteState
     from letagents.application.client import LetAgents
@@ -37,6 +41,8 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.ports.state import StateStore
     from letagents.ports.surroundings import Checkouts, Surroundings
     from letagents.settings import Settings
+
+T = TypeVar("T")
 
 
 @asynccontextmanager
@@ -68,11 +74,14 @@ async def open_letagents(
         if state is None:
             state = _state(settings, opened)
         directory, machine = None, None
-        if rooms is None and settings.rooms_are_hosted:
+        if rooms is None and settings.has_hosted_rooms:
             from letagents.adapters import machine as this_machine
 
             rooms, directory, attendance = await _hosted(settings, state, clock, opened)
             machine = this_machine.parts
+            if settings.rooms_are_apart:
+                here = _rooms(settings, clock, ids, opened)
+                rooms, attendance = _apart(settings, here, rooms, attendance)
         elif rooms is None:
             rooms = _rooms(settings, clock, ids, opened)
         yield LetAgents(
@@ -150,7 +159,47 @@ def clock_and_nudges(
     return ServerClock(clock), nudges
 
 
+def _apart(
+    settings: "Settings", here: "RoomTransport", there: "RoomTransport", attendance: "Attendance"
+) -> "tuple[RoomTransport, Attendance]":
+    """Return the rooms of this machine and those of a server as one, and what attends there."""
+    from letagents.adapters.rooms.routed import RoutedAttendance, RoutedRooms
+
+    is_hosted = settings.is_hosted
+    rooms = cast("RoomTransport", RoutedRooms(here, there, is_hosted))
+    return rooms, RoutedAttendance(attendance, is_hosted)
+
+
+def _are_apart(rooms: object) -> "TypeGuard[RoutedRooms]":
+    """Whether some of the rooms are on this machine and others on a server."""
+    loaded = sys.modules.get("letagents.adapters.rooms.routed")
+    return loaded is not None and isinstance(rooms, loaded.RoutedRooms)
+
+
+def _in_both(rooms: "RoutedRooms", port: "Callable[[RoomTransport], T | None]") -> "T":
+    """Return what plays a port in the rooms of both places."""
+    from letagents.adapters.rooms.routed import ByRoom
+
+    return cast("T", ByRoom(port(rooms.here), port(rooms.there), rooms.is_hosted))
+
+
+def _memory_apart(rooms: "RoutedRooms", clock: "Clock") -> "Stores | None":
+    from letagents.adapters.rooms.routed import ByRoom
+    from letagents.application.memory import Stores
+
+    here, there = _memory(rooms.here, clock), _memory(rooms.there, clock)
+    parts = (one.name for one in attrs.fields(Stores))
+    return Stores(
+        **{
+            part: ByRoom(getattr(here, part), getattr(there, part), rooms.is_hosted)
+            for part in parts
+        }
+    )
+
+
 def _memory(rooms: "RoomTransport", clock: "Clock") -> "Stores | None":
+    if _are_apart(rooms):
+        return _memory_apart(rooms, clock)
     if not _are_on_a_server(rooms):
         return memory_of(rooms)
     from letagents.adapters.rooms.hosted.artifacts import HostedArtifacts
@@ -192,6 +241,8 @@ def memory_of(rooms: "RoomTransport") -> "Stores | None":
 
 def _board(rooms: "RoomTransport", term: "timedelta") -> "Board | None":
     """Return the board of `rooms`, if they keep anything but messages."""
+    if _are_apart(rooms):
+        return _in_both(rooms, lambda one: _board(one, term))
     if _are_on_a_server(rooms):
         from letagents.adapters.rooms.hosted.board import HostedBoard
 
@@ -205,6 +256,8 @@ def _board(rooms: "RoomTransport", term: "timedelta") -> "Board | None":
 
 def _governance(rooms: "RoomTransport") -> "Governance | None":
     """Return what governs the boards of `rooms`, if they keep anything but messages."""
+    if _are_apart(rooms):
+        return _in_both(rooms, _governance)
     if _are_on_a_server(rooms):
         from letagents.adapters.rooms.hosted.governance import HostedGovernance
 
@@ -218,6 +271,8 @@ def _governance(rooms: "RoomTransport") -> "Governance | None":
 
 def _paths(rooms: "RoomTransport", term: "timedelta") -> "PathClaims | None":
     """Return the claimed paths of `rooms`, if they keep anything but messages."""
+    if _are_apart(rooms):
+        return _in_both(rooms, lambda one: _paths(one, term))
     if _are_on_a_server(rooms):
         from letagents.adapters.rooms.hosted.paths import HostedPaths
 
@@ -341,7 +396,7 @@ async def examine(settings: "Settings") -> "list[Finding]":
             *await to_thread.run_sync(rooms_health.examine, settings.rooms_db),
             await to_thread.run_sync(_wake_ups, settings),
             processes_health.examine(ProcessLocks(settings.run_dir, SystemIds()), settings.run_dir),
-            *(await _server_health(settings, opened) if settings.rooms_are_hosted else []),
+            *(await _server_health(settings, opened) if settings.has_hosted_rooms else []),
         ]
 
 

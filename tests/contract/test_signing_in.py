@@ -8,10 +8,12 @@ import attrs
 import httpx
 import pytest
 from tests.contract.served import hosting
+from tests.e2e.chats import chatting
 
 from letagents.adapters.accounts.memory import MemoryAccounts
 from letagents.adapters.own_sign_ins import OwnSignInsFile
 from letagents.adapters.rooms.hosted.calls import Calls
+from letagents.adapters.rooms.hosted.rooms import HostedRooms
 from letagents.adapters.rooms.hosted.server import HostedServer
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.adapters.state.memory import MemoryState
@@ -20,13 +22,15 @@ from letagents.application.directory import Directory
 from letagents.application.hosting import Hosting
 from letagents.application.onboarding import shown_of
 from letagents.application.signing_in import SignedIn, SigningIn
-from letagents.domain.accounts import Account
+from letagents.domain.accounts import Account, SignInFirst
 from letagents.domain.errors import RoomsUnavailable
 from letagents.domain.ids import RoomId
 from letagents.domain.sign_in import Begun, Over, SignInUnavailable, UnknownSignIn, Waiting
 from letagents.entrypoints.server.app import application
 from letagents.ports.people import Comer
+from letagents.settings import Settings
 from letagents.testing.determinism import CountingIds, ManualClock
+from letagents.wiring import open_letagents
 
 SECOND = timedelta(seconds=1)
 ADA = Account(
@@ -267,3 +271,88 @@ async def test_the_whole_answer_of_a_sign_in_is_as_older_clients_know_it(
         "provider": "github",
         "provider_user_id": "17",
     }
+
+
+# --- a room that asks for it
+
+
+HARBOUR = RoomId("harbour")
+
+
+async def _asked_to_sign_in(machine: Machine, room_id: RoomId) -> SignInFirst:
+    with pytest.raises(SignInFirst) as told:
+        await HostedRooms(Calls(machine.http, machine.directory.credentials)).join(room_id)
+    return told.value
+
+
+@pytest.mark.anyio
+async def test_a_room_that_asks_for_a_sign_in_says_where(machine: Machine) -> None:
+    told = await _asked_to_sign_in(machine, HARBOUR)
+
+    assert told.code == "auth_required"
+    assert told.room_id == "harbour"
+    assert told.start == "http://localhost:3001/auth/device/start?room_id=harbour"
+
+
+@pytest.mark.anyio
+async def test_a_sign_in_for_a_room_is_begun_once_and_another_for_another_room(
+    machine: Machine,
+) -> None:
+    begun = await machine.signing.begin_for(HARBOUR, None)
+    again = await machine.signing.begin_for(HARBOUR, None)
+    other = await machine.signing.begin_for(RoomId("shed"), None)
+
+    assert again == begun
+    assert other["request_id"] != begun["request_id"]
+    assert other["suggested_room_id"] == "shed"
+
+
+@pytest.mark.parametrize(
+    ("start", "path"),
+    [
+        (f"{URL}/sign/in?room_id=harbour", "/sign/in"),
+        ("https://evil.test/sign/in", "/auth/device/start"),
+        ("https://rooms.test/sign/in", "/auth/device/start"),
+        ("//rooms.test/sign/in", "/auth/device/start"),
+        ("http://rooms.test:x", "/auth/device/start"),
+        ("/sign/in", "/auth/device/start"),
+    ],
+)
+@pytest.mark.anyio
+async def test_a_sign_in_is_begun_at_the_server_of_the_rooms_and_nowhere_else(
+    start: str, path: str
+) -> None:
+    asked: list[httpx.URL] = []
+
+    def says(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url)
+        return httpx.Response(503)
+
+    async with httpx.AsyncClient(transport=httpx.MockTransport(says), base_url=URL) as http:
+        with pytest.raises(RoomsUnavailable):
+            await HostedServer(Calls(http, lambda: None)).begin_sign_in(HARBOUR, start)
+
+    assert [(one.host, one.path) for one in asked] == [("rooms.test", path)]
+    assert asked[0].params["room_id"] == "harbour"
+
+
+@pytest.mark.anyio
+async def test_an_agent_that_enters_such_a_room_is_told_what_its_person_types(
+    machine: Machine, tmp_path: Path
+) -> None:
+    rooms = HostedRooms(Calls(machine.http, machine.directory.credentials))
+    settings = Settings(home=tmp_path)
+    async with open_letagents(settings, state=machine.state, rooms=rooms) as opened:
+        letagents = attrs.evolve(opened, directory=machine.directory)
+        async with chatting(letagents) as chat:
+            told = await chat.call("join_room", name="harbour")
+            refused = await chat.refused("register_agent_session", registration_key="a key")
+            machine.played.says = [Comer(ADA)]
+            signed_in = await chat.call("poll_device_auth", auto_join=True)
+
+    assert (told["success"], told["error"], told["room_id"]) == (False, "auth_required", "harbour")
+    assert told["next_step"] == "poll_device_auth"
+    assert told["pending_device_auth"]["user_code"] == "ABCD-1234"
+    assert "request_id" not in told["pending_device_auth"]
+    assert "room_id" in refused
+    assert signed_in["auto_joined_room"]["room_id"] == "harbour"

@@ -105,3 +105,35 @@ def test_who_is_not_signed_in_is_told_how_to(tmp_path: Path, server: Server) -> 
         refused = one.refused("join_room", name="harbour")
 
     assert "start_device_auth" in refused
+
+
+def test_one_chat_has_rooms_on_its_machine_and_on_a_server(tmp_path: Path, server: Server) -> None:
+    told = '{"mode": "local", "roomOverrides": {"shed": "cloud"}}'
+    (server.home / "chat-storage.json").write_text(told, "utf-8")
+    with chat(server.home, server) as one:
+        workers: dict[str, str] = {}
+        for room in ("harbour", "shed"):
+            joined = one.call("join_room", name=room)
+            known = {"worker_id": next(iter(workers.values()))} if workers else {}
+            made = one.call(
+                "register_agent_session",
+                **(known or {"registration_key": "the key"}),
+                room_id=room,
+            )
+            workers[room] = made["worker_id"]
+            one.call("send_message", worker_id=workers[room], room_id=room, text=f"ahoy {room}")
+            task = one.call("add_task", worker_id=workers[room], room_id=room, title=f"mend {room}")
+
+            assert joined["is_local"] is (room == "harbour")
+            assert task["task"]["id"] == "task_1"
+        read = {
+            room: one.call("read_messages", worker_id=worker, room_id=room)
+            for room, worker in workers.items()
+        }
+    with server.http(server.owner) as http:
+        on_the_server = http.get("/rooms").json()["rooms"]
+
+    assert len(set(workers.values())) == 1
+    for room, found in read.items():
+        assert f"ahoy {room}" in [said["text"] for said in found["messages"]]
+    assert [found["room_id"] for found in on_the_server] == ["shed"]

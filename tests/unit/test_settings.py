@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from letagents.domain.errors import SettingsInvalid
+from letagents.domain.ids import RoomId
 from letagents.domain.surfaces import Caller, Profile, Toolset
 from letagents.settings import Settings, load
 
@@ -195,3 +196,39 @@ def test_the_toolset_may_be_set_in_the_file_and_credentials_may_not(tmp_path: Pa
 def test_what_no_process_can_be_is_refused_by_its_name(name: str, value: str) -> None:
     with pytest.raises(SettingsInvalid, match="LETAGENTS_"):
         load({"LETAGENTS_HOME": "/nowhere", f"LETAGENTS_{name}": value})
+
+
+def test_a_file_in_the_home_says_of_each_room_where_it_is(tmp_path: Path) -> None:
+    told = '{"mode": "local", "roomOverrides": {"shed": "cloud"}}'
+    (tmp_path / "chat-storage.json").write_text(told, "utf-8")
+    settings = load({"LETAGENTS_HOME": str(tmp_path), "LETAGENTS_API_URL": "https://rooms.example"})
+
+    assert settings.is_hosted(RoomId("shed"))
+    assert not settings.is_hosted(RoomId("harbour"))
+    assert (settings.rooms_are_hosted, settings.rooms_are_apart) == (False, True)
+    assert settings.has_hosted_rooms
+
+
+def test_the_file_may_be_elsewhere_and_need_not_be_there(tmp_path: Path) -> None:
+    (tmp_path / "chosen.json").write_text('{"mode": "cloud", "roomOverrides": {"shed": "cloud"}}')
+    environ = {"LETAGENTS_HOME": str(tmp_path)}
+    at = "LETAGENTS_CHAT_STORAGE_SETTINGS_PATH"
+
+    chosen = load({**environ, at: str(tmp_path / "chosen.json")})
+    without = load({**environ, at: str(tmp_path / "missing.json")})
+
+    assert (chosen.rooms_are_hosted, chosen.rooms_are_apart) == (True, False)
+    assert not without.has_hosted_rooms
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "\udcff"])
+def test_a_file_of_where_rooms_are_that_cannot_be_read_is_refused(
+    content: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "chat-storage.json"
+    path.write_bytes(content.encode("utf-8", "surrogateescape"))
+
+    with pytest.raises(SettingsInvalid) as told:
+        load({"LETAGENTS_HOME": str(tmp_path)})
+
+    assert told.value.happened.startswith("LETAGENTS_CHAT_STORAGE_SETTINGS_PATH cannot be")

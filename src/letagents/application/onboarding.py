@@ -7,7 +7,8 @@ import attrs
 
 from letagents.application.chat import Chat
 from letagents.domain import workers
-from letagents.domain.ids import WorkerId
+from letagents.domain.accounts import SignInFirst
+from letagents.domain.ids import RoomId, WorkerId
 from letagents.domain.local_state import LocalState, RoomSession, account
 from letagents.ports.clock import Clock
 from letagents.ports.state import StateStore
@@ -64,6 +65,17 @@ class Onboarding:
 
         shown = self.directory.credentials
         return SigningIn(shown.state, shown.clock, shown.url, self.directory.server)
+
+    async def begin_for(self, room_id: RoomId, asked: SignInFirst) -> "Mapping[str, object]":
+        """Begin to sign somebody in for a room that asks for it; return what may be shown of it.
+
+        Raises:
+            SignInFirst: it helps nobody, since the token of the environment would be shown still.
+            RoomsUnavailable, OutcomeUnknown: the server begins none.
+        """
+        if self.signing is None or self.installation.has_owner_token:
+            raise asked
+        return shown_of(await self.signing.begin_for(room_id, asked.start))
 
     async def vouch(self, worker_id: WorkerId) -> None:
         """See that this machine knows the worker.

@@ -55,10 +55,23 @@ class SigningIn:
         before = await self.pending()
         if before is not None and not anew:
             return before, True
-        made = await self.server.begin_sign_in(room_id)
+        return await self._begun(room_id), False
+
+    async def begin_for(self, room_id: RoomId, start: str | None) -> Record:
+        """Return a sign-in for that room: one begun before, or begun now where the server says.
+
+        Raises: as `begin`.
+        """
+        before = await self.pending()
+        if before is not None and before.get("suggested_room_id") == str(room_id):
+            return before
+        return await self._begun(room_id, start)
+
+    async def _begun(self, room_id: RoomId | None, start: str | None = None) -> Record:
+        made = await self.server.begin_sign_in(room_id, start)
         record = self._record(made, room_id)
         await self._put(**{PENDING: record})
-        return record, False
+        return record
 
     def _record(self, made: Begun, room_id: RoomId | None) -> dict[str, object]:
         now = self.clock.now()

@@ -19,8 +19,8 @@ class Server(Protocol):
         """
         ...
 
-    async def begin_sign_in(self, room_id: RoomId | None) -> Begun:
-        """Begin to sign somebody in.
+    async def begin_sign_in(self, room_id: RoomId | None, start: str | None = None) -> Begun:
+        """Begin to sign somebody in, at `start` if the server named that and it is its own.
 
         Raises:
             RoomsUnavailable, OutcomeUnknown: it cannot be begun now.

@@ -95,6 +95,7 @@ def _values(settings: Settings) -> dict[str, str | None]:
         "lease_term": f"{settings.lease_term.total_seconds():.0f}",
         "api_url": settings.api_url,
         "chat_storage": settings.chat_storage,
+        "chat_storage_settings_path": str(settings.chat_storage_settings_path),
         "log": settings.log,
         "log_level": settings.log_level,
         "execution_profile": settings.caller.profile.value,

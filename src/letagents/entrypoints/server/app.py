@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 import structlog
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as At
@@ -13,6 +14,7 @@ from letagents.application.hosting import Hosting
 from letagents.application.remote_chats import Elsewhere
 from letagents.entrypoints.server.answers import answer, problem
 from letagents.entrypoints.server.calls import Call, bearer, cookie
+from letagents.entrypoints.server.cors import Cors
 from letagents.entrypoints.server.document.openapi import document
 from letagents.entrypoints.server.mcp_door import PATH, McpDoor
 from letagents.entrypoints.server.routes import (
@@ -28,6 +30,7 @@ from letagents.entrypoints.server.routes import (
     paths,
     presence,
     process,
+    projects,
     reasoning,
     rooms,
     search,
@@ -70,6 +73,7 @@ ROUTES: Sequence[tuple[str, str, Handler]] = (
     *artifacts.ROUTES,
     *reasoning.ROUTES,
     *wakes.ROUTES,
+    *projects.ROUTES,
     *rooms.ROUTES,
 )
 
@@ -98,6 +102,7 @@ def application(hosting: Hosting, elsewhere: Elsewhere | None = None) -> Starlet
             ),
             *([At(PATH, door)] if door is not None else []),
         ],
+        middleware=[Middleware(Cors, hosting)],
         exception_handlers={404: _no_such_route, 405: _no_such_route},
         lifespan=lifespan,
     )

@@ -11,7 +11,8 @@ import anyio
 import attrs
 import orjson
 
-from letagents.adapters.rooms.hosted.calls import Absent, Calls
+from letagents.adapters.rooms.hosted.calls import Calls
+from letagents.adapters.rooms.hosted.projects import Absent
 from letagents.domain.errors import RoomsUnavailable
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId

@@ -6,7 +6,8 @@ from urllib.parse import quote
 
 import attrs
 
-from letagents.adapters.rooms.hosted.calls import Absent, Calls
+from letagents.adapters.rooms.hosted.calls import Calls
+from letagents.adapters.rooms.hosted.projects import Absent
 from letagents.domain.board import (
     LARGEST_PAGE,
     Admitted,
@@ -53,27 +54,36 @@ class HostedBoard:
     ) -> Admitted:
         """Put a task on the board."""
         asked = asks.plain_proposal(proposal) | asks.plain_approval(approval)
-        return await self._calls.send(
-            "POST",
-            f"{rooms.path(room_id)}/tasks",
-            asked | credentials.in_body_of_anybody(fence),
-            lambda made: Admitted(view=wire.view(made), is_new=not Fields(made).flag("idempotent")),
+        return await self._calls.projects.either(
+            room_id,
+            lambda path: self._calls.send(
+                "POST",
+                f"{path}/tasks",
+                asked | credentials.in_body_of_anybody(fence),
+                _admitted,
+            ),
         )
 
     async def tasks(self, room_id: RoomId, query: Query, viewer: Fence | None = None) -> TaskPage:
         """Return a page of the board."""
-        return await self._calls.get(
-            f"{rooms.path(room_id)}/tasks",
-            wire.page,
-            query=asks.plain_query(query),
-            headers=credentials.in_headers(viewer),
+        return await self._calls.projects.either(
+            room_id,
+            lambda path: self._calls.get(
+                f"{path}/tasks",
+                wire.page,
+                query=asks.plain_query(query),
+                headers=credentials.in_headers(viewer),
+            ),
         )
 
     async def task(self, room_id: RoomId, task_id: str, viewer: Fence | None = None) -> TaskView:
         """Return one task."""
         try:
-            return await self._calls.get(
-                _path(room_id, task_id), wire.view, headers=credentials.in_headers(viewer)
+            return await self._calls.projects.either(
+                room_id,
+                lambda path: self._calls.get(
+                    f"{path}{_of(task_id)}", wire.view, headers=credentials.in_headers(viewer)
+                ),
             )
         except Absent as error:
             raise UnknownTask(task_id) from error
@@ -92,8 +102,14 @@ class HostedBoard:
     ) -> TaskView:
         """Change a task."""
         asked = asks.plain_patch(patch) | asks.plain_approval(approval) | asks.plain_where(where)
-        asked |= asks.plain_epoch(epoch, under)
-        return await self._send("PATCH", room_id, task_id, "", asked, fence, wire.view)
+        asked |= asks.plain_epoch(epoch, under) | credentials.in_body_of_anybody(fence)
+        try:
+            return await self._calls.projects.either(
+                room_id,
+                lambda path: self._calls.send("PATCH", f"{path}{_of(task_id)}", asked, wire.view),
+            )
+        except Absent as error:
+            raise UnknownTask(task_id) from error
 
     async def lease_action(
         self,
@@ -106,7 +122,7 @@ class HostedBoard:
     ) -> LeaseMoved:
         """Let the work lease of a task go, or hand it over."""
         asked = asks.plain_action(action) | asks.plain_approval(approval)
-        return await self._send("POST", room_id, task_id, "/lease-action", asked, fence, wire.moved)
+        return await self._send(room_id, task_id, "/lease-action", asked, fence, wire.moved)
 
     async def review_action(
         self,
@@ -117,9 +133,7 @@ class HostedBoard:
     ) -> LeaseMoved:
         """Take the review of a task, give it to another, or let it go."""
         asked = asks.plain_action(action)
-        return await self._send(
-            "POST", room_id, task_id, "/review-lease-action", asked, fence, wire.moved
-        )
+        return await self._send(room_id, task_id, "/review-lease-action", asked, fence, wire.moved)
 
     async def verdict(
         self,
@@ -133,7 +147,6 @@ class HostedBoard:
         """Note what the reviewer of a task says of it."""
         asked = asks.plain_verdict(verdict) | asks.plain_epoch(epoch)
         return await self._send(
-            "POST",
             room_id,
             task_id,
             "/review-verdict",
@@ -195,7 +208,6 @@ class HostedBoard:
 
     async def _send(
         self,
-        method: str,
         room_id: RoomId,
         task_id: str,
         verb: str,
@@ -205,7 +217,7 @@ class HostedBoard:
     ) -> T:
         try:
             return await self._calls.send(
-                method,
+                "POST",
                 f"{_path(room_id, task_id)}{verb}",
                 asked | credentials.in_body_of_anybody(fence),
                 read,
@@ -214,8 +226,16 @@ class HostedBoard:
             raise UnknownTask(task_id) from error
 
 
+def _admitted(made: Any) -> Admitted:
+    return Admitted(view=wire.view(made), is_new=not Fields(made).flag("idempotent"))
+
+
 def _path(room_id: RoomId, task_id: str) -> str:
-    return f"{rooms.path(room_id)}/tasks/{quote(task_id, safe='')}"
+    return f"{rooms.path(room_id)}{_of(task_id)}"
+
+
+def _of(task_id: str) -> str:
+    return f"/tasks/{quote(task_id, safe='')}"
 
 
 def _not_there(what: str) -> NotAvailable:

@@ -14,7 +14,13 @@ import attrs
 import httpx
 import orjson
 
-from letagents.domain.accounts import NotSignedIn, NotYourAgent, WorkerSessionRequired
+from letagents.adapters.rooms.hosted.projects import Absent, NoRoute, Projects
+from letagents.domain.accounts import (
+    NotSignedIn,
+    NotYourAgent,
+    SignInFirst,
+    WorkerSessionRequired,
+)
 from letagents.domain.errors import (
     LetAgentsError,
     Malformed,
@@ -41,10 +47,6 @@ _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.
 
 Worker = tuple[SessionId | None, Token | None, bool]
 """The session that a call shows, its secret, and whether the call shows any worker's secret."""
-
-
-class Absent(UnknownRoom):
-    """What the path names is not there, and it is not said to be the room that is missing."""
 
 
 class NoStream(LetAgentsError):
@@ -113,6 +115,7 @@ class Calls:
 
     _client: httpx.AsyncClient
     _shows: Shows = attrs.field(converter=_shows)
+    projects: Projects = attrs.field(factory=Projects)
 
     async def get(
         self,
@@ -141,6 +144,17 @@ class Calls:
         except (httpx.HTTPError, Unreadable) as error:
             raise _unavailable(error) from error
         raise await self._refusal(answer, token, _worker_in_headers(headers or {}))
+
+    def own_path(self, address: str) -> str | None:
+        """Return which path of this server an address is; None for another one's, and for none."""
+        try:
+            there = httpx.URL(address)
+        except httpx.InvalidURL:
+            return None
+        here = self._client.base_url
+        if (there.scheme, there.netloc) != (here.scheme, here.netloc):
+            return None
+        return there.raw_path.decode("ascii")
 
     async def ask(self, path: str) -> tuple[int, Any]:
         """Return the status and the document of an answer, whatever it says.
@@ -236,9 +250,9 @@ class Calls:
         document = _document_or_none(answer)
         told = problems.error(document)
         if answer.status_code == 503:
-            return _busy(told or _of_status(503, document))
+            return _busy(told or _of_status(answer, document))
         if answer.status_code != 401:
-            return told or _of_status(answer.status_code, document)
+            return told or _of_status(answer, document)
         session_id, secret, is_shown = worker
         said = str(document.get("error")) if isinstance(document, dict) else ""
         if session_id is not None and secret is not None and problems.ENDED in said:
@@ -250,7 +264,7 @@ class Calls:
             return told or NotConnected(None, room, "the room admits it no more", session_id)
         if token is not None:
             await self._shows.refused(token)
-        return told or _of_status(answer.status_code, document)
+        return told or _of_status(answer, document)
 
 
 def _is_untold(answer: httpx.Response, refusal: LetAgentsError) -> bool:
@@ -344,28 +358,48 @@ def _document_or_none(answer: httpx.Response) -> Any:
         return None
 
 
-def _of_status(status: int, document: object) -> LetAgentsError:
+_NO_ROUTE = re.compile(r"Cannot (?:GET|POST|PATCH)|Not Found", re.IGNORECASE)
+
+
+def _of_status(answer: httpx.Response, document: object) -> LetAgentsError:
     """Return the error for an answer of a server that says no more than the interface."""
+    status = answer.status_code
     fields = document if isinstance(document, dict) else {}
     said, code = fields.get("error"), fields.get("code")
     told = f"The room server answers {status}: {str(said)[:300] if said else 'no reason given'}."
     if status < 500 and (known := problems.of_code(code, told)) is not None:
         return known
     if status == 401:
-        return NotSignedIn(told, remedy="Sign in again: call start_device_auth.")
+        return _nobody(fields, told)
     if status == 403:
         kind = WorkerSessionRequired if "worker session" in str(said).lower() else NotYourAgent
         return kind(told, remedy="Call register_agent_session, or use an account that may.")
     if status == 410:
         return SessionEnded(None, "that room", "the room ended its session")
     if status in (404, 405):
-        missing = UnknownRoom if code == "ROOM_NOT_FOUND" else Absent
-        return missing(told, remedy="Call join_room(name=...) to open it.")
+        return _missing(answer, code)(told, remedy="Call join_room(name=...) to open it.")
     if status in (400, 413, 422):
         return Malformed(told, remedy="Correct what was passed.")
     if status == 429 or status >= 500:
         return RoomsUnavailable(told, remedy="Call again after a while.")
     return LetAgentsError(told, remedy="Read the room, then decide.")
+
+
+def _missing(answer: httpx.Response, code: object) -> type[UnknownRoom]:
+    """Return what is missing. The room, where a server says so by its code; else that is open."""
+    if code == "ROOM_NOT_FOUND":
+        return UnknownRoom
+    beginning = answer.content[:LONGEST_LINE].decode("utf-8", "replace")
+    return NoRoute if _NO_ROUTE.search(beginning) else Absent
+
+
+def _nobody(fields: Mapping[str, object], told: str) -> NotSignedIn:
+    if fields.get("error") != "auth_required":
+        return NotSignedIn(told, remedy="Sign in again: call start_device_auth.")
+    room_id, start = fields.get("room_id"), fields.get("device_flow_url")
+    return SignInFirst(
+        room_id if isinstance(room_id, str) else None, start if isinstance(start, str) else None
+    )
 
 
 def _busy(told: LetAgentsError) -> LetAgentsError:

@@ -5,7 +5,8 @@ from urllib.parse import quote
 
 import attrs
 
-from letagents.adapters.rooms.hosted.calls import Absent, Calls
+from letagents.adapters.rooms.hosted.calls import Calls
+from letagents.adapters.rooms.hosted.projects import Absent
 from letagents.domain.approvals import Intent, IntentStatus
 from letagents.domain.denials import IntentNotFound
 from letagents.domain.errors import NotAvailable

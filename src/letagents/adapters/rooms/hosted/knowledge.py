@@ -9,8 +9,9 @@ from urllib.parse import quote
 
 import attrs
 
-from letagents.adapters.rooms.hosted.calls import Absent, Calls
+from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.adapters.rooms.hosted.lacking import there
+from letagents.adapters.rooms.hosted.projects import Absent
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, quoted
 from letagents.domain.knowledge import Entry, Section

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from letagents.adapters.rooms.hosted.calls import Absent
+from letagents.adapters.rooms.hosted.projects import Absent
 from letagents.domain.errors import NotAvailable
 
 T = TypeVar("T")

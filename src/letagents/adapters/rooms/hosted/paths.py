@@ -5,7 +5,8 @@ from typing import Any, TypeVar
 
 import attrs
 
-from letagents.adapters.rooms.hosted.calls import Absent, Calls
+from letagents.adapters.rooms.hosted.calls import Calls
+from letagents.adapters.rooms.hosted.projects import Absent
 from letagents.domain.errors import NotAvailable
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId

@@ -7,7 +7,8 @@ import anyio
 import attrs
 
 from letagents.adapters.rooms.hosted import search as searching
-from letagents.adapters.rooms.hosted.calls import Absent, Busy, Calls
+from letagents.adapters.rooms.hosted.calls import Busy, Calls
+from letagents.adapters.rooms.hosted.projects import Absent, NoRoute
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import (
@@ -20,14 +21,18 @@ from letagents.domain.messages import (
     Window,
     bounded,
 )
-from letagents.domain.rooms import Room
+from letagents.domain.rooms import Room, looks_like_code
 from letagents.domain.search import Found, Query
 from letagents.domain.sessions import Arrival, Connection, Session, SessionKind
 from letagents.wire.http import credentials
 from letagents.wire.http import messages as wire_messages
+from letagents.wire.http import projects as wire_projects
 from letagents.wire.http import rooms as wire_rooms
 from letagents.wire.http import sessions as wire_sessions
 from letagents.wire.http.reading import Fields
+
+_ALL = {"include_prompt_only": 1}
+"""With what a server would otherwise leave out: no number is missing. (Source: mcp-tools 12.7.)"""
 
 PATIENCE = 30.0
 """Seconds that an answer may take beyond what was asked to be waited for."""
@@ -43,12 +48,30 @@ class HostedRooms:
 
     async def create(self) -> Room:
         """Make a room that is entered by a new invite code."""
-        return await self.calls.send("POST", "/projects", {}, wire_rooms.room)
+        return await self.calls.send("POST", "/projects", {}, self._noted)
 
     async def join(self, room_id: RoomId, *, create: bool = True) -> Room:
         """Return the room, made if it is not there and may be made."""
         path = f"{wire_rooms.path(room_id)}/join{'' if create else '?create=false'}"
-        return await self.calls.send("POST", path, {}, wire_rooms.room)
+        try:
+            return await self.calls.send("POST", path, {}, self._noted)
+        except NoRoute:
+            # What makes a room is asked only where that is wanted, or where it is there already.
+            is_code = looks_like_code(str(room_id))
+            if not (create or is_code or room_id in self.calls.projects):
+                raise
+
+        def read(answer: object) -> Room:
+            return self._noted(answer, wire_projects.room(answer, room_id))
+
+        if is_code:
+            return await self.calls.get(wire_projects.by_code(room_id), read)
+        return await self.calls.send("POST", wire_projects.by_name(room_id), {}, read)
+
+    def _noted(self, answer: object, room: Room | None = None) -> Room:
+        entered = room or wire_rooms.room(answer)
+        self.calls.projects.note(entered.room_id, wire_projects.id_of(answer))
+        return entered
 
     async def known(self) -> tuple[Room, ...]:
         """Return the rooms, the latest active first."""
@@ -104,32 +127,41 @@ class HostedRooms:
             "reply_to": draft.reply_to and str(draft.reply_to),
             "thread_root_id": draft.thread and str(draft.thread),
         }
-        return await self.calls.send(
-            "POST",
-            f"{wire_rooms.path(room_id)}/messages",
-            said | credentials.in_body(fence),
-            lambda answer: wire_messages.message(answer, room_id),
+        return await self.calls.projects.either(
+            room_id,
+            lambda path: self.calls.send(
+                "POST",
+                f"{path}/messages",
+                said | credentials.in_body(fence),
+                lambda answer: wire_messages.message(answer, room_id),
+            ),
         )
 
     async def read(self, room_id: RoomId, window: Window, viewer: Fence | None = None) -> Page:
         """Return the messages in `window`, oldest first."""
-        return await self.calls.get(
-            f"{wire_rooms.path(room_id)}/messages",
-            lambda answer: wire_messages.page(answer, room_id),
-            query=_query(window),
-            headers=credentials.in_headers(viewer),
+        return await self.calls.projects.either(
+            room_id,
+            lambda path: self.calls.get(
+                f"{path}/messages",
+                lambda answer: wire_messages.page(answer, room_id),
+                query=_query(window),
+                headers=credentials.in_headers(viewer),
+            ),
         )
 
     async def wait(
         self, room_id: RoomId, window: After, *, timeout: timedelta, viewer: Fence | None = None
     ) -> Page:
         """Return as `read` does, as soon as the window holds a message; empty after `timeout`."""
-        return await self.calls.get(
-            f"{wire_rooms.path(room_id)}/messages/poll",
-            lambda answer: wire_messages.page(answer, room_id),
-            query=_query(window) | {"timeout": max(0, timeout // timedelta(milliseconds=1))},
-            headers=credentials.in_headers(viewer),
-            patience=timeout.total_seconds() + PATIENCE,
+        return await self.calls.projects.either(
+            room_id,
+            lambda path: self.calls.get(
+                f"{path}/messages/poll",
+                lambda answer: wire_messages.page(answer, room_id),
+                query=_query(window) | {"timeout": max(0, timeout // timedelta(milliseconds=1))},
+                headers=credentials.in_headers(viewer),
+                patience=timeout.total_seconds() + PATIENCE,
+            ),
         )
 
     async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
@@ -150,8 +182,9 @@ class HostedRooms:
 def _query(window: Window) -> dict[str, str | int | None]:
     match window:
         case Latest(limit):
-            return {"before": "latest", "limit": bounded(limit)}
+            asked: dict[str, str | int | None] = {"before": "latest", "limit": bounded(limit)}
         case Before(id, limit):
-            return {"before": str(id), "limit": bounded(limit)}
+            asked = {"before": str(id), "limit": bounded(limit)}
         case After(id, limit):
-            return {"after": str(id) if id else None, "limit": bounded(limit)}
+            asked = {"after": str(id) if id else None, "limit": bounded(limit)}
+    return asked | _ALL

@@ -1,6 +1,7 @@
 """Searching rooms on a server, through a route that only our own server has."""
 
-from letagents.adapters.rooms.hosted.calls import Absent, Calls
+from letagents.adapters.rooms.hosted.calls import Calls
+from letagents.adapters.rooms.hosted.projects import Absent
 from letagents.domain.errors import NotAvailable
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId

@@ -25,10 +25,11 @@ class HostedServer:
         """Return the account of the token that is shown."""
         return await self._calls.get("/agents/me", wire.whoami)
 
-    async def begin_sign_in(self, room_id: RoomId | None) -> Begun:
-        """Begin to sign somebody in."""
-        query = wire.query(room_id)
-        return await self._calls.send("POST", f"/auth/device/start{query}", {}, wire.begun)
+    async def begin_sign_in(self, room_id: RoomId | None, start: str | None = None) -> Begun:
+        """Begin to sign somebody in, at `start` if the server named that and it is its own."""
+        own = self._calls.own_path(start) if start is not None else None
+        path = own or f"/auth/device/start{wire.query(room_id)}"
+        return await self._calls.send("POST", path, {}, wire.begun)
 
     async def poll_sign_in(self, request_id: str) -> Polled:
         """Return how a sign-in stands that was begun."""

@@ -2,7 +2,9 @@
 
 from letagents.application.places import Entered
 from letagents.domain import rooms
+from letagents.domain.accounts import SignInFirst
 from letagents.domain.errors import NotAvailable, UnknownRoom
+from letagents.domain.ids import RoomId
 from letagents.entrypoints.mcp.tool import Arguments
 from letagents.entrypoints.mcp.tools.arguments import claim, named_room, naming, text_of
 from letagents.entrypoints.mcp.visit import Visit
@@ -26,8 +28,11 @@ async def join_code(visit: Visit, arguments: Arguments) -> Result:
 async def join_room(visit: Visit, arguments: Arguments) -> Result:
     mode = _mode(arguments)
     room_id = named_room(str(arguments["name"]), "name")
-    with naming("name"):
-        entered = await visit.client.places.join(room_id)
+    try:
+        with naming("name"):
+            entered = await visit.client.places.join(room_id)
+    except SignInFirst as error:
+        return await _sign_in_first(visit, room_id, error)
     return {**await _welcome(visit, entered), "session_mode": mode}
 
 
@@ -57,6 +62,10 @@ async def resume_room_session(visit: Visit, arguments: Arguments) -> Result:
         )
     except UnknownRoom as error:
         return {"success": False, "error": str(error)}
+    except SignInFirst as error:
+        if error.room_id is None or not RoomId.fits(error.room_id):
+            raise
+        return await _sign_in_first(visit, RoomId(error.room_id), error)
     welcome = await _welcome(visit, entered)
     return {
         "success": True,
@@ -65,6 +74,19 @@ async def resume_room_session(visit: Visit, arguments: Arguments) -> Result:
         "last_message_id_before_restart": before,
         "room": public.room(entered.room),
         **{name: welcome[name] for name in ("agent_identity", "agent_prompt_kind", "agent_prompt")},
+    }
+
+
+async def _sign_in_first(visit: Visit, room_id: RoomId, error: SignInFirst) -> Result:
+    """Return how a person signs in for a room that asks for it. (Source: mcp-tools 8.4.)"""
+    return {
+        "success": False,
+        "error": error.code,
+        "room_id": str(room_id),
+        "next_step": "poll_device_auth",
+        "pending_device_auth": await visit.client.onboarding.begin_for(room_id, error),
+        "message": f"{error.happened} Ask the person to type user_code at verification_uri, then "
+        "call poll_device_auth(), and then this again.",
     }
 
 

@@ -26,15 +26,26 @@ _JOINED = schemas.result(
     {"session_mode": schemas.STRING},
 )
 
+_ENTERED = schemas.result(
+    {"room_id": schemas.STRING},
+    {name: kind for name, kind in _JOINED["properties"].items() if name != "room_id"},
+)
+"""Without what is not told where somebody has to sign in first."""
+
 
 def _entering(
-    name: str, purpose: str, does: str, *parameters: Parameter, idempotent: bool = True
+    name: str,
+    purpose: str,
+    does: str,
+    *parameters: Parameter,
+    idempotent: bool = True,
+    result: schemas.Schema = _JOINED,
 ) -> Tool[Visit]:
     return Tool(
         name=name,
         purpose=purpose,
         parameters=parameters,
-        result=_JOINED,
+        result=result,
         read_only=False,
         idempotent=idempotent,
         open_world=False,
@@ -48,7 +59,7 @@ _ENTERS = "Enter a named room, made if absent."
 JOINING = (
     _entering("create_room", _CREATES, "create_room", idempotent=False),
     _entering("create_project", "Old name of create_room.", "create_room", idempotent=False),
-    _entering("join_room", _ENTERS, "join_room", _NAME, _SESSION_MODE),
+    _entering("join_room", _ENTERS, "join_room", _NAME, _SESSION_MODE, result=_ENTERED),
     _entering("join_code", "Enter a room by its invite code.", "join_code", _CODE, _SESSION_MODE),
     _entering("join_project", "Old name of join_code.", "join_code", _CODE, _SESSION_MODE),
 )

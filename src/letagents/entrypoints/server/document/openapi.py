@@ -100,7 +100,7 @@ def _parameters(method: str, path: str, asked: Operation) -> Iterator[dict[str, 
         yield {"name": name, "in": "path", "required": True, "schema": {**TEXT, "minLength": 1}}
     for name, schema in asked.query.items():
         yield {"name": name, "in": "query", "required": False, "schema": schema}
-    if method == "GET" and path.startswith(("/rooms/", "/api/rooms/")):
+    if method == "GET" and "{room_id" in path:
         for header in (credentials.SESSION_ID, credentials.SESSION_TOKEN):
             yield {"name": header, "in": "header", "required": False, "schema": TEXT}
 

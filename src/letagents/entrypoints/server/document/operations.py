@@ -168,8 +168,12 @@ _ROOMS: Table = {
         thread_root_id=TEXT_OR_NULL,
         client_message_id=TEXT_OR_NULL,
     ),
-    ("GET", f"{_ROOM}/messages"): _reads(_MESSAGES, after=_CURSOR, before=TEXT, **_LIMIT),
-    ("GET", f"{_ROOM}/messages/poll"): _reads(_MESSAGES, after=_CURSOR, timeout=_WHOLE, **_LIMIT),
+    ("GET", f"{_ROOM}/messages"): _reads(
+        _MESSAGES, after=_CURSOR, before=TEXT, include_prompt_only=TEXT, **_LIMIT
+    ),
+    ("GET", f"{_ROOM}/messages/poll"): _reads(
+        _MESSAGES, after=_CURSOR, timeout=_WHOLE, include_prompt_only=TEXT, **_LIMIT
+    ),
     ("GET", f"{_ROOM}/messages/stream"): Operation(
         answers={200: TEXT}, query={"after": _CURSOR, "event_cursor": TEXT}, media=EVENTS
     ),
@@ -513,4 +517,31 @@ _MEMORY: Table = {
     ("POST", f"{_ROOM}/wake-rules/{{rule_id}}/cancel"): _does(_RULE, acts="person"),
 }
 
-OPERATIONS: Table = {**_WHO, **_ROOMS, **_BOARD, **_GOVERNANCE, **_MEMORY}
+_PROJECT = "/projects/{room_id:path}"
+_A_PROJECT = shape(id=TEXT, code=TEXT_OR_NULL, name=TEXT_OR_NULL, display_name=TEXT)
+_ALSO_OF_PROJECTS = {f"{_ROOM}/messages", f"{_ROOM}/messages/poll", f"{_ROOM}/messages/stream"}
+_ALSO_OF_PROJECTS |= {f"{_ROOM}/tasks", _TASK}
+
+_OLDER: Table = {
+    ("GET", "/projects"): _reads(shape(projects=several(shape(id=TEXT, display_name=TEXT)))),
+    ("GET", "/projects/join/{code}"): Operation(answers={200: _A_PROJECT}, refusals=(429,)),
+    ("POST", "/projects/room/{name:path}"): Operation(
+        answers={200: _A_PROJECT, 201: _A_PROJECT}, refusals=(429,)
+    ),
+    ("GET", f"{_PROJECT}/access"): _reads(
+        shape(
+            project_id=TEXT,
+            room_type=one_of("discoverable", "invite"),
+            authenticated=FLAG,
+            role=TEXT,
+            account=ANYTHING_OR_NULL,
+        )
+    ),
+    **{
+        (method, path.replace(_ROOM, _PROJECT)): operation
+        for (method, path), operation in {**_ROOMS, **_BOARD}.items()
+        if path in _ALSO_OF_PROJECTS
+    },
+}
+
+OPERATIONS: Table = {**_WHO, **_ROOMS, **_BOARD, **_GOVERNANCE, **_MEMORY, **_OLDER}
