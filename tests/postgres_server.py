@@ -32,6 +32,7 @@ _TABLES = (
     "search_words",
     "search_rooms",
     "things",
+    "receipts",
     "messages",
     "sessions",
     "rooms",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from letagents.ports.feeds import Feed
     from letagents.ports.ids import Ids
     from letagents.ports.people import People
+    from letagents.ports.receipts import Receipts
     from letagents.ports.whereabouts import Roster
 
 
@@ -90,6 +91,7 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
             memory=memory_of(rooms),
             feed=_feed(rooms, settings.lease_term),
             roster=_roster(rooms),
+            receipts=_receipts(rooms),
             watched=rooms,
             roll=KeptAttendance(rooms, ids),
             people=_people(serving),
@@ -152,6 +154,12 @@ def _roster(rooms: "LocalRooms") -> "Roster":
     from letagents.adapters.rooms.kept.whereabouts import KeptRoster
 
     return KeptRoster(rooms)
+
+
+def _receipts(rooms: "LocalRooms") -> "Receipts":
+    from letagents.adapters.rooms.kept.receipts import KeptReceipts
+
+    return KeptReceipts(rooms)
 
 
 def _sole(database: str) -> "SoleServer | None":

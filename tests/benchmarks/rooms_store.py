@@ -288,7 +288,7 @@ def a_large_room(home: Path, messages: int = 100_000, times: int = 200) -> list[
         spans = []
         for _ in range(times):
             begin = time.perf_counter()
-            page = local_reading.read(store, ROOM, window, viewer.fence)
+            page = local_reading.read(store, ROOM, window, viewer.fence).page
             spans.append(time.perf_counter() - begin)
             assert len(page.messages) == 100
         details = f"p99 {percentile(spans, 99) * 1e3:.2f} ms, for a viewer"

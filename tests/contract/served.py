@@ -22,6 +22,7 @@ from letagents.adapters.rooms.kept.guidelines import KeptGuidelines
 from letagents.adapters.rooms.kept.knowledge import KeptKnowledge
 from letagents.adapters.rooms.kept.paths import KeptPaths
 from letagents.adapters.rooms.kept.reasoning import KeptReasonings
+from letagents.adapters.rooms.kept.receipts import KeptReceipts
 from letagents.adapters.rooms.kept.wakes import KeptWakes
 from letagents.adapters.rooms.kept.whereabouts import KeptRoster
 from letagents.adapters.rooms.local import LocalRooms
@@ -76,6 +77,7 @@ def hosting(rooms: KeptRooms, clock: ManualClock, memory: Stores | None = None) 
         memory=memory or stores(rooms),
         feed=KeptFeed(rooms, TERM),
         roster=KeptRoster(rooms),
+        receipts=KeptReceipts(rooms),
         watched=rooms,
     )
 

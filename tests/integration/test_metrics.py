@@ -13,10 +13,12 @@ from letagents.adapters.rooms.local import LocalRooms
 from letagents.domain.ids import RoomId
 from letagents.domain.messages import After
 from letagents.entrypoints.server import metrics
+from letagents.testing.contracts.room_callers import arrival, draft
 from letagents.testing.determinism import ManualClock
 
 pytestmark = pytest.mark.anyio
 
+STAGES = ("queued", "responding", "blocked", "unavailable")
 OWN = {"Authorization": f"Bearer {TOKEN}"}
 LINE = re.compile(r'(# (HELP|TYPE) \w+ .+|\w+(\{(\w+="[^"]*",?)+\})? [0-9.e+]+)')
 
@@ -67,6 +69,24 @@ class TestMetrics(Served):
         assert (before[joins], before[reads], before["letagents_rooms_up"]) == (1, 1, 1)
         assert (before["letagents_live_sessions"], before["letagents_lease_holders"]) == (0, 0)
         assert (after["letagents_live_sessions"], after["letagents_lease_holders"]) == (2, 1)
+
+    @pytest.mark.rule("X30")
+    async def test_messages_are_counted_that_wait_for_whom_they_are_for(
+        self, kept: KeptRooms, clock: ManualClock
+    ) -> None:
+        room = RoomId("workshop")
+        await kept.join(room)
+        ada, bob = [await kept.connect(room, arrival(one, one)) for one in (1, 2)]
+        await kept.post(room, draft("@Worker2 look"), ada.fence)
+        clock.pass_by(timedelta(minutes=2))
+        await kept.post(room, draft("@Worker1 and you"), bob.fence)
+        await kept.disconnect(room, ada.fence)
+        async with client(hosting(kept, clock)) as http:
+            found = await counted(http)
+
+        by_stage = [found[f'letagents_deliveries{{stage="{one}"}}'] for one in STAGES]
+        assert by_stage == [1, 0, 0, 1]
+        assert found["letagents_oldest_undelivered_seconds"] == 120
 
     async def test_waiters_are_counted_while_they_wait(
         self, kept: KeptRooms, clock: ManualClock

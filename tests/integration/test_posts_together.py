@@ -11,6 +11,7 @@ from tests.integration.rooms_processes import rooms_at
 
 from letagents.adapters.rooms import local_posts
 from letagents.adapters.rooms.local_store import LocalStore
+from letagents.adapters.rooms.rosters import Rosters
 from letagents.adapters.rooms.writer import Post
 from letagents.adapters.sql.database import Unit
 from letagents.domain.errors import LetAgentsError, OutcomeUnknown, RoomsUnavailable
@@ -30,6 +31,10 @@ class Breaking:
 
     kept: LocalStore
     failures: list[LetAgentsError]
+
+    @property
+    def rosters(self) -> Rosters:
+        return self.kept.rosters
 
     def write(self, work: Callable[[Unit], T], *held: str) -> T:
         done = self.kept.write(work, *held)

@@ -70,10 +70,10 @@ async def label(rooms: LocalRooms, viewer: Connection) -> tuple[Decision, Reason
 async def test_who_comes_or_goes_by_another_store_counts_at_the_next_read(
     ours: LocalRooms, theirs: LocalRooms
 ) -> None:
-    ada = await ours.connect(ROOM, arrival(ADA, 1))
     human = await ours.connect(ROOM, person())
+    await ours.post(ROOM, draft("good morning"), human.fence)  # nobody is there who has a receipt
+    ada = await ours.connect(ROOM, arrival(ADA, 1))
     await theirs.connect(ROOM, arrival(BOB, 2))
-    await ours.post(ROOM, draft("good morning"), human.fence)
     small, unclear = (
         (Decision.ACTIVATE, Reason.SMALL_ROOM),
         (Decision.UNCLEAR, Reason.UNADDRESSED),

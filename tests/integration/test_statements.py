@@ -77,6 +77,6 @@ async def test_whom_a_message_is_for_asks_for_the_roster_once(tmp_path: Path) ->
     page = await rooms.read(ROOM, Latest(1), several[2].fence)
 
     assert page.messages[0].activation is not None
-    assert len(statements()) == 2, "who reads, and what is read"
+    assert len(statements()) == 3, "who reads, what is read, and whom that woke"
     await rooms.aclose()
     database.close()

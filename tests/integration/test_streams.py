@@ -155,6 +155,30 @@ class TestStreams(Served):
         assert (change.data["id"], change.data["room_id"]) == (task["id"], "shed")
         assert len({begun.id, heard.id, *(one.id for one in told)}) == 4
 
+    @pytest.mark.rule("X12")
+    async def test_what_becomes_of_a_message_is_told(self, room: Room) -> None:
+        ada, bob = await room.worker("ada"), await room.worker("bob")
+        async with room.reading() as reader:
+            begun = await reader.next()
+            said = await room.send("/messages", ada | {"text": "@bob look"})
+            heard = await reader.next()
+            await room.http.get("/rooms/shed/messages", headers=shown(bob))
+            seen = await reader.next()
+        async with room.reading(f"?event_cursor={heard.id}") as reader:
+            await reader.next()
+            again = await reader.next()
+        info = (await room.http.get(f"/rooms/shed/messages/{said['id']}/info")).json()
+
+        assert (begun.name, heard.name) == ("room_sync", "message")
+        assert (seen.name, again.name) == ("message_info_updated", "message_info_updated")
+        assert seen.data == again.data == {"room_id": "shed", "message_ids": [said["id"]]}
+        [receipt] = info["receipts"]
+        assert receipt["agent_session_id"] == bob["agent_session_id"]
+        assert (receipt["activation_reason"], receipt["receipt_state"]) == (
+            "explicit_mention",
+            "responding",
+        )
+
     @pytest.mark.rule("X10")
     async def test_who_comes_back_misses_nothing_and_hears_nothing_twice(self, room: Room) -> None:
         worker = await room.worker("ada")
@@ -179,7 +203,7 @@ class TestStreams(Served):
         assert (heard, again, third) == (["2", "3"], "2", "3")
 
     @pytest.mark.rule("X11")
-    @pytest.mark.parametrize("cursor", ["9.9.9", "evt_12", "1.2.3.4", "x" * 100])
+    @pytest.mark.parametrize("cursor", ["9.9.9", "evt_12", "1.2.3.4.5", "x" * 100])
     async def test_a_cursor_of_another_room_is_a_gap(self, room: Room, cursor: str) -> None:
         worker = await room.worker("ada")
         await room.send("/messages", worker | {"text": "before"})

@@ -13,6 +13,7 @@ from letagents.adapters.rooms.evidence import ToldProcesses, UnknownProcesses
 from letagents.adapters.rooms.hosted.board import HostedBoard
 from letagents.adapters.rooms.hosted.governance import HostedGovernance
 from letagents.adapters.rooms.hosted.paths import HostedPaths
+from letagents.adapters.rooms.hosted.receipts import HostedReceipts
 from letagents.adapters.rooms.hosted.rooms import HostedRooms
 from letagents.adapters.rooms.kept.artifacts import KeptArtifacts
 from letagents.adapters.rooms.kept.board import KeptBoard
@@ -21,6 +22,7 @@ from letagents.adapters.rooms.kept.guidelines import KeptGuidelines
 from letagents.adapters.rooms.kept.knowledge import KeptKnowledge
 from letagents.adapters.rooms.kept.paths import KeptPaths
 from letagents.adapters.rooms.kept.reasoning import KeptReasonings
+from letagents.adapters.rooms.kept.receipts import KeptReceipts
 from letagents.adapters.rooms.kept.wakes import KeptWakes
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
@@ -41,6 +43,7 @@ from letagents.ports.path_claims import PathClaims
 from letagents.ports.processes import Processes
 from letagents.ports.providers import Conversation, Provider
 from letagents.ports.reasoning import Reasonings
+from letagents.ports.receipts import Receipts
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.state import StateStore
 from letagents.ports.surroundings import Checkouts, Surroundings
@@ -107,6 +110,10 @@ def what_rooms_remember(
     wakes: KeptWakes,
 ) -> tuple[Knowledge, GuidelinesOf, Artifacts, Reasonings, Wakes]:
     return knowledge, guidelines, artifacts, reasonings, wakes
+
+
+def the_receipts(kept: KeptReceipts, hosted: HostedReceipts) -> tuple[Receipts, ...]:
+    return kept, hosted
 
 
 def the_path_claims(kept: KeptPaths, hosted: HostedPaths) -> tuple[PathClaims, ...]:

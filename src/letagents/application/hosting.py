@@ -38,6 +38,7 @@ from letagents.ports.governance import Governance
 from letagents.ports.ids import Ids
 from letagents.ports.path_claims import PathClaims
 from letagents.ports.people import People
+from letagents.ports.receipts import Receipts
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.vitals import Watched
 from letagents.ports.whereabouts import Roster
@@ -92,6 +93,7 @@ class Hosting:
     """Set once the server is to end: whoever waits gets an answer then."""
     feed: Feed | None = None
     roster: Roster | None = None
+    receipts: Receipts | None = None
     watched: Watched | None = None
     answered: Counter[tuple[str, int]] = attrs.field(factory=Counter)
     """How many requests of each route were answered with each status."""

@@ -165,6 +165,12 @@ def _target(message: Spoken, roster: Roster) -> _Target | None:
     return _Target(quoted.agent_key, quoted.session_id if is_there else None)
 
 
+def quoted_agent(message: Spoken, roster: Roster) -> str | None:
+    """Return the agent that a top-level message quotes, if it quotes one."""
+    target = _target(message, roster)
+    return target.agent_key if target else None
+
+
 def _known(
     message: Spoken,
     listener: Listener,

@@ -18,16 +18,17 @@ from letagents.domain.reasoning import Reasoning, Update
 
 FURTHEST = 1_000
 """Who is so many messages behind, or so many changes of another kind, is told to read the room."""
-_FORM = re.compile(r"([0-9]{1,10})\.([0-9]{1,10})\.([0-9]{1,10})")
+_FORM = re.compile(r"([0-9]{1,10})\.([0-9]{1,10})\.([0-9]{1,10})(?:\.([0-9]{1,10}))?")
 
 
 @attrs.frozen
 class Cursor:
-    """The last message, the last change of the board, and the last of a trace that were told."""
+    """The last message, change of the board, of a trace, and of a receipt that were told."""
 
     message: int = 0
     change: int = 0
     update: int = 0
+    receipt: int = 0
 
     @classmethod
     def parse(cls, value: str) -> Self:
@@ -42,7 +43,7 @@ class Cursor:
                 "event_cursor: this is no cursor of a stream.",
                 remedy="Pass the id of the last event, or nothing.",
             )
-        return cls(*map(int, match.groups()))
+        return cls(*(int(number or 0) for number in match.groups()))
 
     @property
     def message_id(self) -> MessageId | None:
@@ -50,10 +51,17 @@ class Cursor:
         return MessageId(self.message) if self.message else None
 
     def __str__(self) -> str:
-        return f"{self.message}.{self.change}.{self.update}"
+        return f"{self.message}.{self.change}.{self.update}.{self.receipt}"
 
 
-Thing = Message | TaskView | tuple[Reasoning, Update]
+@attrs.frozen
+class Informed:
+    """That more is known of what became of some messages."""
+
+    message_ids: tuple[MessageId, ...]
+
+
+Thing = Message | TaskView | tuple[Reasoning, Update] | Informed
 
 
 @attrs.frozen
@@ -80,6 +88,7 @@ def begun(asked: Cursor | None, newest: Cursor) -> Begun:
         newest.message - asked.message,
         newest.change - asked.change,
         newest.update - asked.update,
+        newest.receipt - asked.receipt,
     )
     if all(0 <= span <= FURTHEST for span in behind):
         return Begun(asked)

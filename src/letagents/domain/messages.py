@@ -18,6 +18,7 @@ from letagents.domain.activation import Activation
 from letagents.domain.errors import KeyReused, LetAgentsError, Malformed, UnknownMessage
 from letagents.domain.ids import ClientKey, MessageId, RoomId, SessionId
 from letagents.domain.names import is_blank
+from letagents.domain.recipients import MentionNotice
 
 TEXT_LIMIT = 65_536
 _REFUSED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -95,6 +96,8 @@ class Message:
     reply_to: Quote | None = None
     prompt_kind: str | None = None
     activation: Activation | None = None
+    mention_notices: tuple[MentionNotice, ...] = ()
+    """What who said it is told of its mentions; others are not."""
 
     @property
     def is_thread_reply(self) -> bool:

@@ -118,6 +118,15 @@ class Roster:
         """The agents of the room, each once."""
         return self._oldest.keys()
 
+    @property
+    def listeners(self) -> Collection[Listener]:
+        """The sessions of the room, the oldest first."""
+        return self._sessions.values()
+
+    def standing_for(self, agent_key: str) -> Listener:
+        """Return the oldest session of an agent that is there."""
+        return self._sessions[self._oldest[agent_key]]
+
     def stands_for_its_agent(self, listener: Listener) -> bool:
         """Whether `listener` is the oldest session of its agent."""
         return self._oldest.get(listener.agent_key) == listener.session_id
@@ -150,12 +159,21 @@ class Roster:
         )
         return _NOBODY.union(*keyed)
 
+    def tied(self, mention: Mention) -> frozenset[str]:
+        """Return the keys of the agents that a mention fits alike, where it means none of them."""
+        fitting = self._fitting(mention)
+        return fitting if len(fitting) > 1 and self._only_reachable(fitting) is None else _NOBODY
+
     def _meant(self, mention: Mention) -> str | None:
+        fitting = self._fitting(mention)
+        return _only(fitting) or self._only_reachable(fitting)
+
+    def _fitting(self, mention: Mention) -> frozenset[str]:
         for handle in mention.handles:
             fitting = (mention.by_key and self._keyed.get(handle)) or self._called.get(handle)
             if fitting:
-                return _only(fitting) or self._only_reachable(fitting)
-        return None
+                return fitting
+        return _NOBODY
 
     def _only_reachable(self, tied: frozenset[str]) -> str | None:
         owners = {self._owners.get(key) for key in tied}

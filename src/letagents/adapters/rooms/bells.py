@@ -65,9 +65,9 @@ class Bells:
     _hung: dict[str, set[Bell]] = attrs.field(factory=dict)
 
     @contextlib.contextmanager
-    def hung(self, room_id: RoomId) -> Iterator[Bell]:
-        """Hang a bell for the waiter that runs this."""
-        bell = Bell()
+    def hung(self, room_id: RoomId, bell: Bell | None = None) -> Iterator[Bell]:
+        """Hang a bell for the waiter that runs this, or its own that hangs elsewhere too."""
+        bell = bell or Bell()
         with self._lock:
             self._hung.setdefault(room_id.value, set()).add(bell)
         try:

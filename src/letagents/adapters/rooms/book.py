@@ -14,6 +14,7 @@ import attrs
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.messages import Message
+from letagents.domain.receipts import Receipt
 from letagents.domain.sessions import Seat, Session
 from letagents.domain.ticks import Tick
 from letagents.ports.ids import Ids
@@ -189,6 +190,22 @@ class Book(Protocol):
 
     def message(self, number: int) -> Message | None:
         """Return the message of that number."""
+        ...
+
+    def receipts(self, number: int) -> list[Receipt]:
+        """Return the receipts of the message of that number, in the order of their agents."""
+        ...
+
+    def receipts_changed(self, after: int, limit: int) -> list[tuple[int, int]]:
+        """Return the messages whose receipts changed after that change, with the number of each."""
+        ...
+
+    def last_receipt_change(self) -> int:
+        """Return the number of the last change of a receipt; 0 if there was none."""
+        ...
+
+    def tell_receipts(self, session_id: SessionId, *, is_blocked: bool) -> None:
+        """Let the receipts of a session know whether it can go on."""
         ...
 
     def say(

@@ -1,12 +1,18 @@
 """Which messages of a page are for its viewer: what a room knows, brought to the rules."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
+from types import MappingProxyType
 
+import attrs
+
+from letagents.domain import receipts as receipt_rules
+from letagents.domain import recipients
 from letagents.domain.activation import AGENT, Quoted, Spoken
 from letagents.domain.audience import PERSON, SMALL_ROOM, activation, addressees
 from letagents.domain.follow_ups import Holder, is_follow_up
 from letagents.domain.messages import Message, Quote
+from letagents.domain.receipts import Move, Receipt, Recipient
 from letagents.domain.roster import Listener, Roster
 from letagents.domain.sessions import Session
 
@@ -15,6 +21,7 @@ LOOKED_BACK = 50
 OWNERS = 50
 """So many work leases are looked at for whose work a follow-up means."""
 _RECENT = timedelta(minutes=30)
+NO_RECEIPTS: Mapping[int, Receipt | None] = MappingProxyType({})
 
 
 def listener(session: Session) -> Listener:
@@ -52,33 +59,78 @@ def labelled(
     participants: Collection[int],
     before: Sequence[Message] = (),
     owners: Collection[Holder] = (),
+    receipts: Mapping[int, Receipt | None] = NO_RECEIPTS,
 ) -> tuple[Message, ...]:
     """Return `messages` with whether each is for `viewer`.
 
     `participants` are the roots of the threads in which the viewer's agent took part, `before` what
     was said just before them, where `wants_history`, and `owners` hold the work leases, where
-    `wants_owners`.
+    `wants_owners`. `receipts` are of those messages that have any: each that of the viewer's agent.
     """
     told = [*before, *messages]
 
     def heard(at: int) -> Message:
         partner = _partner(told, at, roster, owners) if _is_open(told[at]) else None
-        spoken = _spoken(told[at])
+        words, number = spoken(told[at]), told[at].id.number
+        found = activation(
+            words,
+            viewer,
+            roster,
+            participants=participants,
+            leases=owners,
+            recent_partner=partner,
+        )
         return told[at].heard(
-            activation(
-                spoken,
-                viewer,
-                roster,
-                participants=participants,
-                leases=owners,
-                recent_partner=partner,
+            receipt_rules.decided(
+                found, receipts.get(number), viewer, roster, woke_others=number in receipts
             )
         )
 
     return tuple(heard(at) for at in range(len(before), len(told)))
 
 
-def _spoken(message: Message) -> Spoken:
+def news_to(messages: Sequence[Message], receipts: Mapping[int, Receipt | None]) -> tuple[int, ...]:
+    """Return which of the labelled `messages` a viewer is shown whose receipt does not say so."""
+    own = ((one, receipts.get(one.id.number)) for one in messages if one.activation)
+    return tuple(
+        one.id.number
+        for one, receipt in own
+        if receipt is not None
+        and one.activation is not None
+        and one.activation.addressed
+        and (receipt.state, Move.SHOW) in receipt_rules.MOVES
+    )
+
+
+def woken(
+    message: Message,
+    words: Spoken,
+    roster: Roster,
+    *,
+    speakers: Collection[str],
+    before: Sequence[Message],
+    owners: Collection[Holder],
+) -> tuple[Recipient, ...]:
+    """Return whom a message wakes that is being said, which is `spoken` as `words`.
+
+    `speakers` are the agents that take part in its thread, where it is in one; the others are as in
+    `labelled`.
+    """
+    told = [*before, message]
+    partner = _partner(told, len(before), roster, owners) if _is_open(message) else None
+    return recipients.recipients(
+        words, roster, speakers=speakers, leases=owners, recent_partner=partner
+    )
+
+
+def noticed(message: Message, words: Spoken, roster: Roster) -> Message:
+    """Return a message that is being said with what its author is told of its mentions."""
+    notices = recipients.notices(words, roster)
+    return attrs.evolve(message, mention_notices=notices) if notices else message
+
+
+def spoken(message: Message) -> Spoken:
+    """Return a message as the rules of activation see it."""
     return Spoken(
         number=message.id.number,
         sender=message.sender,
@@ -119,7 +171,7 @@ def _partner(
     for now, one in enumerate(recent):
         if _is_a_persons(one):
             partner = _spoken_with(meant, recent[since:now])
-            meant = addressees(_spoken(one), roster, leases=owners, recent_partner=partner)
+            meant = addressees(spoken(one), roster, leases=owners, recent_partner=partner)
             since = now
     return _spoken_with(meant, recent[since:])
 

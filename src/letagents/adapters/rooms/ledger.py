@@ -1,6 +1,6 @@
 """All that LocalRooms does in its database, in one place; blocking, for any thread."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
@@ -11,6 +11,7 @@ from letagents.adapters.rooms import local_posts, local_reading, local_search, l
 from letagents.adapters.rooms.book import Admins, Book
 from letagents.adapters.rooms.kept import arriving
 from letagents.adapters.rooms.local_book import Books
+from letagents.adapters.rooms.local_reading import Seen
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.rooms.local_vitals import Counts
 from letagents.adapters.rooms.writer import Outcome, Post
@@ -19,13 +20,14 @@ from letagents.adapters.sql.opening import AnyDatabase
 from letagents.adapters.sql.server_clock import ServerClock
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
-from letagents.domain.messages import Message, Page, Window
+from letagents.domain.messages import Message, Window
 from letagents.domain.rooms import Room
 from letagents.domain.search import Found, Query
 from letagents.domain.sessions import Arrival, Connection, Resumed, Session, SessionKind
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
 from letagents.ports.processes import Processes
+from letagents.ports.vitals import Vitals
 
 T = TypeVar("T")
 
@@ -72,8 +74,8 @@ class Ledger:
         """Return the room, making it if it is not there and may be made."""
         return local_seats.join(self._store, room_id, self._clock, create=create)
 
-    def counted(self) -> tuple[int, int]:
-        """Return how many sessions are live, and how many work leases open."""
+    def counted(self) -> Vitals:
+        """Return what is told of all rooms."""
         return self._counts.of(self._store)
 
     def known(self) -> tuple[Room, ...]:
@@ -119,9 +121,13 @@ class Ledger:
         """Do all posts in one transaction; return what became of each."""
         return local_posts.post_all(self._store, posts, self._clock)
 
-    def read(self, room_id: RoomId, window: Window, viewer: Fence | None) -> Page:
+    def read(self, room_id: RoomId, window: Window, viewer: Fence | None) -> Seen:
         """Return the messages in `window`, with whether each is for `viewer`."""
         return local_reading.read(self._store, room_id, window, viewer)
+
+    def shown(self, room_id: RoomId, viewer: Fence, numbers: Collection[int]) -> bool:
+        """Take note that a viewer was shown messages; return whether that is news."""
+        return local_reading.shown(self._store, room_id, viewer, numbers, self._clock)
 
     def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
         """Return one message, or None if the room has no such."""

@@ -37,6 +37,7 @@ from letagents.ports.vitals import Vitals
 
 if TYPE_CHECKING:
     from letagents.adapters.rooms.ledger import Ledger
+    from letagents.adapters.rooms.local_reading import Seen
     from letagents.adapters.sql.opening import AnyDatabase
 
 T = TypeVar("T")
@@ -62,6 +63,8 @@ class LocalRooms:
     _grace: timedelta = GRACE
     _pause: Pause = asyncio.sleep
     _bells: Bells = attrs.field(factory=Bells)
+    _told: Bells = attrs.field(factory=Bells)
+    """Those of who is told of receipts, which nobody else waits for."""
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _opened: "Ledger | None" = None
     _lost: int = 0
@@ -118,21 +121,24 @@ class LocalRooms:
 
     async def read(self, room_id: RoomId, window: Window, viewer: Fence | None = None) -> Page:
         """Return the messages in `window`, oldest first."""
-        page = await self.peek(room_id, window, viewer)
+        seen = await self._seen(room_id, window, viewer)
         self._sign(room_id, viewer)
-        return page
+        self._shown(room_id, viewer, seen.news)
+        return seen.page
 
     async def wait(
         self, room_id: RoomId, window: After, *, timeout: timedelta, viewer: Fence | None = None
     ) -> Page:
         """Return as `read` does, as soon as the window holds a message; empty after `timeout`."""
         self._sign(room_id, viewer)
-        return await self.watch(
+        seen = await self.watch(
             room_id,
-            lambda: self.peek(room_id, window, viewer),
-            lambda page: bool(page.messages),
+            lambda: self._seen(room_id, window, viewer),
+            lambda seen: bool(seen.page.messages),
             timeout=timeout,
         )
+        self._shown(room_id, viewer, seen.news)
+        return seen.page
 
     async def watch(
         self,
@@ -141,13 +147,18 @@ class LocalRooms:
         is_enough: Callable[[T], bool],
         *,
         timeout: timedelta,
+        of_receipts: bool = False,
     ) -> T:
-        """Return what `look` finds, as soon as that is enough, or at the end of `timeout`."""
+        """Return what `look` finds, as soon as that is enough, or at the end of `timeout`.
+
+        It looks again when something was done in the room and, `of_receipts`, when one has moved.
+        """
         loop = asyncio.get_running_loop()
         ends = loop.time() + timeout.total_seconds()
         # Both bells hang before the first look, so that nothing is said unheard between the two.
         with (
             self._bells.hung(room_id) as bell,
+            self._told.hung(room_id, bell) if of_receipts else contextlib.nullcontext(),
             self._nudges.listening(room_id, bell.ring) as longest_rest,
         ):
             was_woken = True
@@ -172,13 +183,8 @@ class LocalRooms:
 
     async def vitals(self) -> Vitals:
         """Return how the rooms are."""
-        live, held = await self._reader(lambda: self._ledger().counted())
-        return Vitals(
-            waiters=self._bells.many,
-            nudges_lost=self._lost,
-            live_sessions=live,
-            open_work_leases=held,
-        )
+        counted = await self._reader(lambda: self._ledger().counted())
+        return attrs.evolve(counted, waiters=self._bells.many, nudges_lost=self._lost)
 
     async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
         """Return one message, or None if the room has no such."""
@@ -238,7 +244,21 @@ class LocalRooms:
 
     async def peek(self, room_id: RoomId, window: Window, viewer: Fence | None = None) -> Page:
         """Return as `read` does; it is no sign of the viewer's life."""
+        return (await self._seen(room_id, window, viewer)).page
+
+    async def _seen(self, room_id: RoomId, window: Window, viewer: Fence | None) -> "Seen":
         return await self._reader(lambda: self._ledger().read(room_id, window, viewer))
+
+    def _shown(self, room_id: RoomId, viewer: Fence | None, numbers: Sequence[int]) -> None:
+        """See to it that it is written down what a viewer was shown; nobody waits for that."""
+
+        def note() -> None:
+            with contextlib.suppress(LetAgentsError):  # it is shown it again, or has gone
+                if viewer is not None and self._ledger().shown(room_id, viewer, numbers):
+                    self._told.ring(room_id)
+
+        if numbers:
+            self._writer.hand(note)
 
     def _sign(self, room_id: RoomId, fence: Fence | None) -> None:
         """See to it that a call counts as a sign of its session's life."""

@@ -19,7 +19,14 @@ from sqlalchemy import (
     union_all,
 )
 
-from letagents.adapters.rooms import local_rows, local_seats
+from letagents.adapters.rooms import (
+    hearing,
+    local_reading,
+    local_receipts,
+    local_rows,
+    local_seats,
+    slips,
+)
 from letagents.adapters.rooms.book import (
     EVERYTHING,
     SPEAKER,
@@ -31,6 +38,7 @@ from letagents.adapters.rooms.book import (
     Named,
     Where,
 )
+from letagents.adapters.rooms.local_receipts import Slips
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.tables import (
@@ -41,10 +49,11 @@ from letagents.adapters.sql.tables import (
     written,
 )
 from letagents.adapters.sql.upserts import add_statement, put_statement
-from letagents.domain import messages
+from letagents.domain import messages, recipients
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.messages import Message
+from letagents.domain.receipts import Receipt
 from letagents.domain.sessions import Seat, Session, SessionKind
 from letagents.domain.ticks import Tick
 from letagents.ports.clock import Clock
@@ -367,6 +376,26 @@ class LocalBook:
         """Return the message of that number."""
         return local_rows.message_numbered(self._unit, self.room_id, number)
 
+    def receipts(self, number: int) -> list[Receipt]:
+        """Return the receipts of the message of that number."""
+        return self._slips.of_message(number)
+
+    def receipts_changed(self, after: int, limit: int) -> list[tuple[int, int]]:
+        """Return the messages whose receipts changed after that change."""
+        return self._slips.changed(after, limit)
+
+    def last_receipt_change(self) -> int:
+        """Return the number of the last change of a receipt."""
+        return self._slips.last_change()
+
+    def tell_receipts(self, session_id: SessionId, *, is_blocked: bool) -> None:
+        """Let the receipts of a session know whether it can go on."""
+        slips.told(self._slips, session_id, is_blocked=is_blocked, now=self.now)
+
+    @property
+    def _slips(self) -> Slips:
+        return Slips(self._unit, self.room_id)
+
     def say(
         self,
         text: str,
@@ -394,7 +423,17 @@ class LocalBook:
             return self._said_before(key)
         self._unit.change(_COUNT, {"at_room": room_id, "number": number, "now": said["said_at"]})
         self._last_number = number
-        return local_rows.message(self.room_id, (*said.values(), *local_rows.QUOTES_NOTHING))
+        message = local_rows.message(self.room_id, (*said.values(), *local_rows.QUOTES_NOTHING))
+        self._address(message)
+        return message
+
+    def _address(self, message: Message) -> None:
+        """Keep a receipt for each whom the room's own words wake."""
+        words = hearing.spoken(message)
+        if recipients.may_wake(words):
+            roster = local_reading.roster_of(self._unit, self.room_id)
+            found = recipients.recipients(words, roster)
+            local_receipts.add(self._unit, self.room_id, message.id.number, found, self.now)
 
     def _said_before(self, key: str) -> Message:
         said = self._unit.row(_SAID, room_id=self.room_id.value, client_key=key)

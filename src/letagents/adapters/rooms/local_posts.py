@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from sqlalchemy import and_, bindparam, select
 
-from letagents.adapters.rooms import local_rows
+from letagents.adapters.rooms import hearing, local_audience, local_receipts, local_rows, slips
 from letagents.adapters.rooms.local_store import LocalStore
+from letagents.adapters.rooms.rosters import Rosters
 from letagents.adapters.rooms.writer import Outcome, Post
 from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS, moment, written
@@ -29,6 +30,8 @@ _MADE = MESSAGES.alias("made")
 _FACTS = (
     select(
         ROOMS.c.last_number,
+        ROOMS.c.roster_changes,
+        local_receipts.SHOWN_TO,
         SESSIONS.c.generation,
         SESSIONS.c.token_digest,
         SESSIONS.c.ended_at,
@@ -76,6 +79,8 @@ class _Facts(NamedTuple):
     """A row of _FACTS."""
 
     last_number: int
+    roster_changes: int
+    shown: int
     generation: int | None
     token_digest: str
     ended_at: int | None
@@ -114,7 +119,7 @@ def post_all(store: LocalStore, posts: Sequence[Post], clock: Clock) -> list[Out
     def say_all(unit: Unit) -> list[Outcome]:
         begun.append(unit)
         now = clock.now()
-        return [_outcome(unit, post, now) for post in posts]
+        return [_outcome(unit, store.rosters, post, now) for post in posts]
 
     try:
         return store.write(say_all, *(post.room_id.value for post in posts))
@@ -136,14 +141,14 @@ def _each_alone(
     return [*outcomes, *[error] * (len(posts) - len(outcomes))]
 
 
-def _outcome(unit: Unit, post: Post, now: datetime) -> Outcome:
+def _outcome(unit: Unit, rosters: Rosters, post: Post, now: datetime) -> Outcome:
     try:
-        return _say(unit, post, now)
+        return _say(unit, rosters, post, now)
     except LetAgentsError as refused:
         return refused
 
 
-def _say(unit: Unit, post: Post, now: datetime) -> Message:
+def _say(unit: Unit, rosters: Rosters, post: Post, now: datetime) -> Message:
     room_id, draft, fence = post.room_id, post.draft, post.fence
     row = unit.row(
         _FACTS,
@@ -164,7 +169,15 @@ def _say(unit: Unit, post: Post, now: datetime) -> Message:
     where = messages.place(draft, quoted_at, thread_at)
     repeated = messages.repeated(draft, where, facts.made)
     before = local_rows.message_numbered(unit, room_id, repeated) if repeated else None
-    return before or _written(unit, post, facts, where, quote, now)
+    said = before or _written(unit, post, facts, where, quote, now)
+    room = local_audience.Hearers(unit, room_id, rosters, facts.roster_changes)
+    if before is not None:
+        return room.noticed(said, hearing.spoken(said))
+    if facts.shown or where != Place():
+        refers_to = [one for one in (where.reply_to, where.root) if one is not None]
+        box = local_receipts.Slips(unit, room_id)
+        slips.said(box, fence.session_id, facts.agent_key, refers_to, now)
+    return room.addressed(said)
 
 
 def _referred_to(

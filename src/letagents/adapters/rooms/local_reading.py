@@ -1,10 +1,11 @@
 """Reading local rooms: pages and for whom each message is, all from one state of the database."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+import attrs
 from sqlalchemy import bindparam, select, union
 
-from letagents.adapters.rooms import hearing, local_rows, local_seats
+from letagents.adapters.rooms import hearing, local_receipts, local_rows, local_seats, slips
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.sql.database import Row, Unit
 from letagents.adapters.sql.tables import MESSAGES, SESSIONS, THINGS
@@ -13,8 +14,10 @@ from letagents.domain.fencing import Fence
 from letagents.domain.follow_ups import Holder
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import After, Before, Message, Page, Window
+from letagents.domain.receipts import Receipt
 from letagents.domain.roster import Listener, Roster
 from letagents.domain.sessions import SessionKind
+from letagents.ports.clock import Clock
 
 _AFTER = (
     local_rows.MESSAGES_WITH_QUOTES.where(MESSAGES.c.number > bindparam("number"))
@@ -73,19 +76,50 @@ _WORK = (
 )
 
 
-def read(store: LocalStore, room_id: RoomId, window: Window, viewer: Fence | None) -> Page:
+@attrs.frozen
+class Seen:
+    """What somebody finds in a room; `news` are numbers of messages that were waiting for them."""
+
+    page: Page
+    news: tuple[int, ...] = ()
+
+
+def read(store: LocalStore, room_id: RoomId, window: Window, viewer: Fence | None) -> Seen:
     """Return the messages in `window`, oldest first, with whether each is for `viewer`."""
 
-    def read(unit: Unit) -> Page:
+    def read(unit: Unit) -> Seen:
         last, changes, seat = local_seats.entered(unit, room_id, viewer)
-        page = _page(unit, room_id, window, last)
+        page = page_in(unit, room_id, window, last)
         if seat is None or not page.messages or seat.session.kind is not SessionKind.WORKER:
-            return page
-        roster = store.rosters.of(room_id, changes, lambda: _roster(unit, room_id))
-        heard = _labelled(unit, room_id, page.messages, hearing.listener(seat.session), roster)
-        return Page(heard, page.more)
+            return Seen(page)
+        roster = store.rosters.of(room_id, changes, lambda: roster_of(unit, room_id))
+        first, last = page.messages[0].id.number, page.messages[-1].id.number
+        box = local_receipts.Slips(unit, room_id)
+        receipts = box.in_sight(first, last, seat.session.agent_key)
+        viewing = hearing.listener(seat.session)
+        heard = _labelled(unit, room_id, page.messages, viewing, roster, receipts)
+        return Seen(Page(heard, page.more), hearing.news_to(heard, receipts))
 
     return store.read(read)
+
+
+def shown(
+    store: LocalStore, room_id: RoomId, viewer: Fence, numbers: Collection[int], clock: Clock
+) -> bool:
+    """Take note that a viewer was shown the messages of those numbers; return whether it is news.
+
+    Raises:
+        ConnectionLost: `viewer` does not admit any more.
+    """
+
+    def shown(unit: Unit) -> bool:
+        _, changes, seat = local_seats.entered(unit, room_id, viewer)
+        assert seat is not None  # noqa: S101  # nobody is admitted to no seat
+        roster = store.rosters.of(room_id, changes, lambda: roster_of(unit, room_id))
+        box = local_receipts.Slips(unit, room_id)
+        return slips.shown(box, hearing.listener(seat.session), roster, numbers, clock.now())
+
+    return store.write(shown, room_id.value)
 
 
 def message(store: LocalStore, room_id: RoomId, message_id: MessageId) -> Message | None:
@@ -107,7 +141,8 @@ def last_number(unit: Unit, room_id: RoomId) -> int:
     return local_seats.entered(unit, room_id, None).last_number
 
 
-def _page(unit: Unit, room_id: RoomId, window: Window, last: int) -> Page:
+def page_in(unit: Unit, room_id: RoomId, window: Window, last: int) -> Page:
+    """Return the messages in `window` of a room whose last number is `last`."""
     limit = messages.bounded(window.limit)
     if isinstance(window, After):
         if window.id is not None:
@@ -125,7 +160,12 @@ def _messages(room_id: RoomId, rows: Sequence[Row]) -> tuple[Message, ...]:
 
 
 def _labelled(
-    unit: Unit, room_id: RoomId, page: Sequence[Message], viewer: Listener, roster: Roster
+    unit: Unit,
+    room_id: RoomId,
+    page: Sequence[Message],
+    viewer: Listener,
+    roster: Roster,
+    receipts: Mapping[int, Receipt | None],
 ) -> tuple[Message, ...]:
     first, last = page[0].id.number, page[-1].id.number
     threads = frozenset[int]()
@@ -137,16 +177,23 @@ def _labelled(
     before: Sequence[Message] = ()
     if hearing.wants_history(page, roster):
         looked_back = Before(page[0].id, hearing.LOOKED_BACK)
-        before = _page(unit, room_id, looked_back, last).messages
+        before = page_in(unit, room_id, looked_back, last).messages
     owners: Sequence[Holder] = ()
     if hearing.wants_owners([*before, *page]):
-        owners = _owners(unit, room_id)
+        owners = owners_in(unit, room_id)
     return hearing.labelled(
-        page, viewer, roster, participants=threads, before=before, owners=owners
+        page,
+        viewer,
+        roster,
+        participants=threads,
+        before=before,
+        owners=owners,
+        receipts=receipts,
     )
 
 
-def _owners(unit: Unit, room_id: RoomId) -> list[Holder]:
+def owners_in(unit: Unit, room_id: RoomId) -> list[Holder]:
+    """Return who holds the work leases of a room."""
     rows = unit.rows(_WORK, room_id=str(room_id))
     if not rows:
         return []
@@ -156,7 +203,8 @@ def _owners(unit: Unit, room_id: RoomId) -> list[Holder]:
     return [kept.read(value, Lease).holder for (value,) in rows]
 
 
-def _roster(unit: Unit, room_id: RoomId) -> Roster:
+def roster_of(unit: Unit, room_id: RoomId) -> Roster:
+    """Return who is in a room."""
     return Roster.of(
         Listener(key, SessionId(session_id), label, name, SessionKind.WORKER, instance_id)
         for key, session_id, label, name, instance_id in unit.rows(_LIVE, room_id=str(room_id))

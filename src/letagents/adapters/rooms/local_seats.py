@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import and_, bindparam, literal_column, select
 
-from letagents.adapters.rooms import hearing, local_rows
+from letagents.adapters.rooms import hearing, local_receipts, local_rows
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.tables import ROOMS, SESSIONS, written
@@ -264,6 +264,9 @@ def put(unit: Unit, before: Seat | None, after: Seat) -> None:
     unit.change(_OPEN if before is None else _CHANGE, local_rows.seat_facts(after))
     if _listed(before) != _listed(after):
         unit.change(_COUNT_CHANGE, {"at_room": str(after.session.room_id)})
+    ended_at = after.session.ended_at
+    if _listed(before) is not None and ended_at is not None:
+        local_receipts.left(unit, after.session, ended_at)
 
 
 def _listed(seat: Seat | None) -> tuple[datetime, Listener] | None:

@@ -1,4 +1,4 @@
-"""How many are in rooms in a database and hold work there: counted once a minute at most."""
+"""How many are in rooms in a database, hold work, and wait there: counted once a minute at most."""
 
 from datetime import timedelta
 
@@ -7,9 +7,11 @@ from sqlalchemy import func, select, true
 
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.sql.database import Unit
-from letagents.adapters.sql.tables import SESSIONS, THINGS
+from letagents.adapters.sql.tables import RECEIPTS, SESSIONS, THINGS, UNSETTLED, moment
+from letagents.domain.receipts import State
 from letagents.domain.ticks import Tick, elapsed
 from letagents.ports.clock import Clock
+from letagents.ports.vitals import Vitals
 
 KEPT_FOR = timedelta(minutes=1)
 WORK_LEASE = "work_lease"
@@ -21,6 +23,11 @@ _HELD = (
     .select_from(THINGS)
     .where(THINGS.c.kind == WORK_LEASE, THINGS.c.is_open == true())
 )
+_WAITING = (
+    select(RECEIPTS.c.state, func.count(), func.min(RECEIPTS.c.created_at))
+    .where(UNSETTLED)
+    .group_by(RECEIPTS.c.state)
+)
 
 
 @attrs.define
@@ -28,17 +35,24 @@ class Counts:
     """What was counted last. Any thread may ask."""
 
     _clock: Clock
-    _counted: tuple[Tick, int, int] | None = None
+    _counted: tuple[Tick, Vitals] | None = None
 
-    def of(self, store: LocalStore) -> tuple[int, int]:
-        """Return how many sessions are live and work leases open. Raises RoomsUnavailable."""
+    def of(self, store: LocalStore) -> Vitals:
+        """Return what is told of all rooms. Raises RoomsUnavailable."""
         now, before = self._clock.tick(), self._counted
         if before is None or elapsed(before[0], now) >= KEPT_FOR:
-            before = (now, *store.read(_count))
+            before = (now, store.read(self._count))
             self._counted = before
-        return before[1], before[2]
+        return before[1]
 
-
-def _count(unit: Unit) -> tuple[int, int]:
-    live, held = unit.row(_LIVE), unit.row(_HELD)
-    return (int(live[0]) if live else 0), (int(held[0]) if held else 0)
+    def _count(self, unit: Unit) -> Vitals:
+        live, held = unit.row(_LIVE), unit.row(_HELD)
+        waiting = {State(state): (many, oldest) for state, many, oldest in unit.rows(_WAITING)}
+        _, queued_at = waiting.get(State.QUEUED, (0, None))
+        waits = timedelta(0) if queued_at is None else self._clock.now() - moment(queued_at)
+        return Vitals(
+            live_sessions=int(live[0]) if live else 0,
+            open_work_leases=int(held[0]) if held else 0,
+            unsettled={state: int(many) for state, (many, _) in waiting.items()},
+            oldest_queued=max(waits, timedelta(0)),
+        )

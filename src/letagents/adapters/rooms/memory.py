@@ -1,13 +1,15 @@
 """Rooms in this process's memory: for tests, and for those who embed us and keep nothing."""
 
 import asyncio
+import contextlib
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
 import attrs
 
-from letagents.adapters.rooms import hearing, resuming
+from letagents.adapters.rooms import hearing, resuming, slips
 from letagents.adapters.rooms.bells import Bells
 from letagents.adapters.rooms.book import (
     SPEAKER,
@@ -19,9 +21,10 @@ from letagents.adapters.rooms.evidence import ToldProcesses
 from letagents.adapters.rooms.kept import arriving, dues
 from letagents.adapters.rooms.kept.board_records import WORK_LEASES
 from letagents.adapters.rooms.memory_book import MemoryBook, Things
+from letagents.adapters.rooms.memory_slips import MemorySlips
 from letagents.adapters.rooms.patience import Pause, patiently
 from letagents.adapters.system import SystemClock, SystemIds
-from letagents.domain import fencing, messages, rooms, search, sessions
+from letagents.domain import fencing, messages, recipients, rooms, search, sessions
 from letagents.domain.absences import GRACE
 from letagents.domain.fencing import Fence
 from letagents.domain.follow_ups import Holder
@@ -40,6 +43,7 @@ from letagents.domain.messages import (
     Window,
 )
 from letagents.domain.names import name_key
+from letagents.domain.receipts import Receipt, State
 from letagents.domain.rooms import Room
 from letagents.domain.roster import Listener, Roster
 from letagents.domain.search import Found, Query
@@ -62,6 +66,27 @@ class _Kept:
     said: list[Message] = attrs.field(factory=list)
     made: dict[tuple[str, str], Made] = attrs.field(factory=dict)
     things: Things = attrs.field(factory=dict)
+    slips: MemorySlips = attrs.field(factory=MemorySlips)
+
+    def seat(self, seat: Seat) -> None:
+        """Keep a seat; what waited for who has left passes on."""
+        session = seat.session
+        before = self.seats.get(session.session_id)
+        self.seats[session.session_id] = seat
+        if before is not None and before.is_live and session.ended_at is not None:
+            heir = next((one.session_id for one in self._live() if _is_other(one, session)), None)
+            slips.left(self.slips, session.session_id, heir, session.ended_at)
+
+    def _live(self) -> list[Session]:
+        """Return the sessions that have not ended, oldest first."""
+        return sorted(
+            (one.session for one in self.seats.values() if one.is_live),
+            key=lambda one: (one.created_at, str(one.session_id)),
+        )
+
+    def roster(self) -> Roster:
+        """Return who is in the room."""
+        return Roster.of(map(hearing.listener, self._live()))
 
     def admitted(self, fence: Fence) -> Seat:
         seat = self.seats.get(fence.session_id)
@@ -79,11 +104,11 @@ class _Kept:
         )
 
     def end_others(self, session: Session, now: datetime) -> None:
-        for session_id, seat in self.seats.items():
+        for session_id, seat in list(self.seats.items()):
             other = seat.session
             is_same_agent = other.agent_key == session.agent_key and other.kind is session.kind
             if is_same_agent and session_id != session.session_id:
-                self.seats[session_id] = sessions.ended(seat, now=now)
+                self.seat(sessions.ended(seat, now=now))
 
     def numbered(self, number: int) -> Message | None:
         return self.said[number - 1] if 1 <= number <= len(self.said) else None
@@ -115,7 +140,28 @@ class _Kept:
         self.said.append(message)
         self.made[SPEAKER, key] = Made(message.id.number, message.text, place)
         self.active_at = now
+        words = hearing.spoken(message)
+        self.slips.add(message.id, recipients.recipients(words, self.roster()), now)
         return message
+
+    def address(self, said: Message) -> Message:
+        """Keep a receipt for each whom a new message wakes; return it as its author is told."""
+        words, roster = hearing.spoken(said), self.roster()
+        before = self.said[max(0, said.id.number - 1 - hearing.LOOKED_BACK) : said.id.number - 1]
+        found = hearing.woken(
+            said,
+            words,
+            roster,
+            speakers=self._speakers(said) if said.is_thread_reply else (),
+            before=before,
+            owners=self._owners() if hearing.wants_owners([*before, said]) else (),
+        )
+        self.slips.add(said.id, found, said.said_at)
+        return hearing.noticed(said, words, roster)
+
+    def _speakers(self, said: Message) -> frozenset[str]:
+        thread = (one for one in self.said if one.thread_root == said.thread_root)
+        return frozenset(one.agent_key for one in thread if one.agent_key is not None)
 
     def _quote(self, number: int | None) -> Quote | None:
         quoted = self.numbered(number or 0)
@@ -147,12 +193,13 @@ class _Kept:
         more = end < last if isinstance(window, After) else start > 0
         return Page(tuple(self.said[start:end]), more=more)
 
+    def in_sight(self, page: Sequence[Message], viewer: Listener) -> dict[int, Receipt | None]:
+        if not page:
+            return {}
+        return self.slips.in_sight(page[0].id.number, page[-1].id.number, viewer.agent_key)
+
     def labelled(self, page: Sequence[Message], viewer: Listener) -> tuple[Message, ...]:
-        live = sorted(
-            (one.session for one in self.seats.values() if one.is_live),
-            key=lambda one: (one.created_at, str(one.session_id)),
-        )
-        roster = Roster.of(map(hearing.listener, live))
+        roster = self.roster()
         first = page[0].id.number - 1 if page else 0
         before = self.said[max(0, first - hearing.LOOKED_BACK) : first]
         return hearing.labelled(
@@ -162,6 +209,7 @@ class _Kept:
             participants=self._threads_with(viewer.agent_key),
             before=before,
             owners=self._owners() if hearing.wants_owners([*before, *page]) else (),
+            receipts=self.in_sight(page, viewer),
         )
 
     def _owners(self) -> list[Holder]:
@@ -171,6 +219,11 @@ class _Kept:
 
     def _threads_with(self, agent_key: str) -> frozenset[int]:
         return frozenset(one.thread_root.number for one in self.said if one.agent_key == agent_key)
+
+
+def _is_other(one: Session, session: Session) -> bool:
+    is_worker = one.kind is SessionKind.WORKER
+    return is_worker and one.agent_key == session.agent_key and one != session
 
 
 @attrs.define
@@ -185,6 +238,7 @@ class MemoryRooms:
     _pause: Pause = asyncio.sleep
     _kept: dict[RoomId, _Kept] = attrs.field(factory=dict)
     _bells: Bells = attrs.field(factory=Bells)
+    _told: Bells = attrs.field(factory=Bells)
 
     async def create(self) -> Room:
         """Make a room that is entered by a new invite code."""
@@ -224,7 +278,7 @@ class MemoryRooms:
             process=self._process(arrival.kind),
             tick=self._clock.tick(),
         )
-        kept.seats[session_id] = seat
+        kept.seat(seat)
         if seat is not before and arrival.ends_earlier_sessions:
             kept.end_others(seat.session, now)
         self._bells.ring(room_id)
@@ -252,7 +306,7 @@ class MemoryRooms:
         """End the session."""
         kept = self._at(room_id)
         seat = sessions.ended(kept.admitted(fence), now=self._clock.now(), tick=self._clock.tick())
-        kept.seats[fence.session_id] = seat
+        kept.seat(seat)
         self._bells.ring(room_id)
         return seat.session
 
@@ -263,20 +317,35 @@ class MemoryRooms:
         where = messages.place(draft, kept.position(draft.reply_to), kept.position(draft.thread))
         key = (author.agent_key, str(draft.key))
         if (before := messages.repeated(draft, where, kept.made.get(key))) is not None:
-            return kept.said[before - 1]
+            said = kept.said[before - 1]
+            return hearing.noticed(said, hearing.spoken(said), kept.roster())
         said = kept.said_by(author, draft, where, now=self._clock.now())
         kept.said.append(said)
         kept.made[key] = Made(said.id.number, draft.text, where)
         kept.active_at = said.said_at
+        refers_to = [one for one in (where.reply_to, where.root) if one is not None]
+        slips.said(kept.slips, fence.session_id, author.agent_key, refers_to, said.said_at)
+        told = kept.address(said)
         self._sign(kept, fence)
         self._bells.ring(room_id)
-        return said
+        return told
 
     async def read(self, room_id: RoomId, window: Window, viewer: Fence | None = None) -> Page:
         """Return the messages in `window`, oldest first."""
         page = self._page(room_id, window, viewer)
         self._sign(self._at(room_id), viewer)
+        self._shown(room_id, page, viewer)
         return page
+
+    def _shown(self, room_id: RoomId, page: Page, viewer: Fence | None) -> None:
+        """Take note of what a viewer was shown."""
+        kept = self._at(room_id)
+        if viewer is None or (seat := kept.seats.get(viewer.session_id)) is None:
+            return
+        listener = hearing.listener(seat.session)
+        news = hearing.news_to(page.messages, kept.in_sight(page.messages, listener))
+        if news and slips.shown(kept.slips, listener, kept.roster(), news, self._clock.now()):
+            self._told.ring(room_id)
 
     def _page(self, room_id: RoomId, window: Window, viewer: Fence | None) -> Page:
         kept = self._at(room_id)
@@ -291,12 +360,14 @@ class MemoryRooms:
     ) -> Page:
         """Return as `read` does, as soon as the window holds a message."""
         self._sign(self._at(room_id), viewer)
-        return await self.watch(
+        page = await self.watch(
             room_id,
             lambda: self.peek(room_id, window, viewer),
             lambda page: bool(page.messages),
             timeout=timeout,
         )
+        self._shown(room_id, page, viewer)
+        return page
 
     async def watch(
         self,
@@ -305,11 +376,15 @@ class MemoryRooms:
         is_enough: Callable[[T], bool],
         *,
         timeout: timedelta,
+        of_receipts: bool = False,
     ) -> T:
         """Return what `look` finds, as soon as that is enough, or at the end of `timeout`."""
         loop = asyncio.get_running_loop()
         ends = loop.time() + timeout.total_seconds()
-        with self._bells.hung(room_id) as bell:
+        with (
+            self._bells.hung(room_id) as bell,
+            self._told.hung(room_id, bell) if of_receipts else contextlib.nullcontext(),
+        ):
             while True:
                 found = await look()
                 left = ends - loop.time()
@@ -334,12 +409,18 @@ class MemoryRooms:
     async def vitals(self) -> Vitals:
         """Return how the rooms are."""
         leases = (one.things.get(WORK_LEASES.name, {}) for one in self._kept.values())
+        slips_of_all = (one for kept in self._kept.values() for one in kept.slips.all())
+        unsettled = [one for one in slips_of_all if one.state is not State.ACKNOWLEDGED]
+        now = self._clock.now()
+        waits = [now - one.created_at for one in unsettled if one.state is State.QUEUED]
         return Vitals(
             waiters=self._bells.many,
             live_sessions=sum(
                 seat.is_live for one in self._kept.values() for seat in one.seats.values()
             ),
             open_work_leases=sum(sum(map(WORK_LEASES.is_open, one.values())) for one in leases),
+            unsettled=Counter(one.state for one in unsettled),
+            oldest_queued=max(waits, default=timedelta(0)),
         )
 
     async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
@@ -422,6 +503,8 @@ class MemoryRooms:
             self._grace,
             kept.things,
             kept.seats,
+            kept.seat,
+            kept.slips,
             self._processes,
             kept.numbered,
             say,
@@ -433,8 +516,8 @@ class MemoryRooms:
         if fence is None or seat is None or fencing.refusal(fence, seat.standing) is not None:
             return
         process = self._process(seat.session.kind)
-        kept.seats[fence.session_id] = sessions.heard(
-            seat, now=self._clock.now(), tick=self._clock.tick(), process=process
+        kept.seat(
+            sessions.heard(seat, now=self._clock.now(), tick=self._clock.tick(), process=process)
         )
 
     def _process(self, kind: SessionKind) -> str | None:

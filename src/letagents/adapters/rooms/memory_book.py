@@ -1,15 +1,18 @@
 """The book of a room in this process's memory: what is put down is kept all at once at the end."""
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 import attrs
 
+from letagents.adapters.rooms import slips
 from letagents.adapters.rooms.book import EVERYTHING, SYSTEM, Kind, Lookup, Named, Where
+from letagents.adapters.rooms.memory_slips import MemorySlips
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.messages import Message
 from letagents.domain.names import name_key
+from letagents.domain.receipts import Receipt
 from letagents.domain.sessions import Seat, Session, SessionKind
 from letagents.domain.ticks import Tick
 from letagents.ports.ids import Ids
@@ -24,7 +27,10 @@ Say = Callable[[str, str, str, str | None, SessionId | None], Message]
 
 @attrs.define(eq=False)
 class MemoryBook:
-    """One room within one change of it. `_say` is done at once: nothing refuses after saying."""
+    """One room within one change of it. `_say` is done at once: nothing refuses after saying.
+
+    `_seat` keeps a seat.
+    """
 
     room_id: RoomId
     caller: Session | None
@@ -34,7 +40,9 @@ class MemoryBook:
     ids: Ids
     grace: timedelta
     _things: Things
-    _seats: MutableMapping[SessionId, Seat]
+    _seats: Mapping[SessionId, Seat]
+    _seat: Callable[[Seat], None]
+    _slips: MemorySlips
     _processes: Processes
     _numbered: Callable[[int], Message | None]
     _say: Say
@@ -100,7 +108,7 @@ class MemoryBook:
 
     def take(self, seat: Seat) -> None:
         """Keep a seat at once: nothing refuses after that."""
-        self._seats[seat.session.session_id] = seat
+        self._seat(seat)
 
     def _workers(self) -> list[Seat]:
         return [one for one in self._seats.values() if one.session.kind is SessionKind.WORKER]
@@ -117,11 +125,27 @@ class MemoryBook:
         """Note that the process of a session is there now."""
         seat = self._seats[session_id]
         session = attrs.evolve(seat.session, seen=self.tick)
-        self._seats[session_id] = attrs.evolve(seat, session=session)
+        self._seat(attrs.evolve(seat, session=session))
 
     def message(self, number: int) -> Message | None:
         """Return the message of that number."""
         return self._numbered(number)
+
+    def receipts(self, number: int) -> list[Receipt]:
+        """Return the receipts of the message of that number."""
+        return self._slips.of_message(number)
+
+    def receipts_changed(self, after: int, limit: int) -> list[tuple[int, int]]:
+        """Return the messages whose receipts changed after that change."""
+        return self._slips.changed_after(after, limit)
+
+    def last_receipt_change(self) -> int:
+        """Return the number of the last change of a receipt."""
+        return self._slips.last_change()
+
+    def tell_receipts(self, session_id: SessionId, *, is_blocked: bool) -> None:
+        """Let the receipts of a session know whether it can go on."""
+        slips.told(self._slips, session_id, is_blocked=is_blocked, now=self.now)
 
     def say(
         self,

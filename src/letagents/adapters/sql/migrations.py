@@ -17,13 +17,14 @@ from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.opening import AnyDatabase
 from letagents.adapters.sql.tables import (
     METADATA,
+    RECEIPTS,
     ROOMS,
     SESSIONS,
     THINGS,
     prepare_for_postgresql,
 )
 
-VERSION = 3
+VERSION = 4
 _FORM = "letagents_form"
 """The table with the number, where no file has it in its head; and what is held to set it."""
 _IS_THERE = "SELECT count(*) FROM pg_class WHERE oid = to_regclass('letagents_form')"
@@ -118,7 +119,14 @@ def _to_3(unit: Unit, dialect: Dialect) -> None:
         _make(unit, dialect, table)
 
 
-_STEPS: Mapping[int, Callable[[Unit, Dialect], None]] = {2: _to_2, 3: _to_3}
+def _to_4(unit: Unit, dialect: Dialect) -> None:
+    """Messages have receipts."""
+    if dialect.name != "sqlite":
+        prepare_for_postgresql()
+    _make(unit, dialect, RECEIPTS)
+
+
+_STEPS: Mapping[int, Callable[[Unit, Dialect], None]] = {2: _to_2, 3: _to_3, 4: _to_4}
 
 
 def _make(unit: Unit, dialect: Dialect, table: Table) -> None:

@@ -22,6 +22,7 @@ from sqlalchemy import (
     Table,
     Text,
     and_,
+    literal_column,
     text,
 )
 
@@ -142,6 +143,36 @@ partial_index(
     MESSAGES.c.agent_key,
     where=_IN_THREAD,
 )
+
+RECEIPTS = Table(
+    "receipts",
+    METADATA,
+    Column("room_id", TEXT, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("agent_key", TEXT, primary_key=True),
+    Column("session_id", TEXT, nullable=False),
+    Column("actor_label", TEXT, nullable=False),
+    Column("reason", TEXT, nullable=False),
+    Column("state", TEXT, nullable=False),
+    Column("changed", BigInteger, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""For whom each message is. `changed` counts the changes of a room's receipts; 0 is none yet."""
+
+UNSETTLED = RECEIPTS.c.state != literal_column("'acknowledged'")
+"""Said in full wherever it is asked for: else the index of those rows would not serve."""
+partial_index(
+    "receipts_unsettled",
+    RECEIPTS.c.room_id,
+    RECEIPTS.c.session_id,
+    RECEIPTS.c.state,
+    RECEIPTS.c.created_at,
+    where=UNSETTLED,
+)
+HAS_CHANGED = RECEIPTS.c.changed > literal_column("0")
+partial_index("receipts_changed", RECEIPTS.c.room_id, RECEIPTS.c.changed, where=HAS_CHANGED)
 
 THINGS = Table(
     "things",

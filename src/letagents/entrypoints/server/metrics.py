@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
+from letagents.domain.receipts import State
 from letagents.ports.vitals import Vitals
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
@@ -63,3 +64,13 @@ def _of_rooms(vitals: Vitals) -> Iterator[Metric]:
     )
     for name, kind, text, value in told:
         yield Metric(f"letagents_{name}", kind, text, [({}, float(value))])
+    stages = [
+        ({"stage": state.value}, float(vitals.unsettled.get(state, 0)))
+        for state in State
+        if state is not State.ACKNOWLEDGED
+    ]
+    waiting = "Messages that wait for one whom they are for, by how far they have come."
+    yield Metric("letagents_deliveries", "gauge", waiting, stages)
+    oldest = "Age of the oldest message that one whom it is for was not shown yet."
+    age = vitals.oldest_queued.total_seconds()
+    yield Metric("letagents_oldest_undelivered_seconds", "gauge", oldest, [({}, age)])

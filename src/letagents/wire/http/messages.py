@@ -1,7 +1,8 @@
 """Messages as a hosted room gives them out, and back. (Source: hosted-api 4.3.)
 
 Beside the fields of that page, a message says which session said it also where that is a person's,
-and a quotation whose words it shows: both are needed to tell for whom a message is.
+and a quotation whose words it shows: both are needed to tell for whom a message is. Who said it is
+told in the answer, and nowhere else, which of its mentions woke nobody.
 """
 
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from typing import Any
 from letagents.domain.activation import Activation, Decision, Reason
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import Message, Page, Quote
-from letagents.wire import moments
+from letagents.wire import moments, notices
 from letagents.wire.http.reading import Fields
 
 Plain = dict[str, Any]
@@ -88,6 +89,7 @@ def message(document: object, room_id: RoomId) -> Message:
         reply_to=_quote(reply) if reply else None,
         prompt_kind=fields.text_or_none("agent_prompt_kind"),
         activation=_activation(fields),
+        mention_notices=notices.read(fields.document),
     )
 
 

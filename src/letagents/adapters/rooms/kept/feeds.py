@@ -13,7 +13,7 @@ from letagents.adapters.rooms.kept.board_records import BOARD, EVENTS, TASKS
 from letagents.adapters.rooms.kept.reasoning import TRACES, UPDATES
 from letagents.domain import feeds
 from letagents.domain.board import TaskView
-from letagents.domain.feeds import Begun, Cursor, Happened
+from letagents.domain.feeds import Begun, Cursor, Happened, Informed
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import After, Latest, Message, Page, Window
@@ -39,8 +39,12 @@ class Watched(Keeping, Protocol):
         is_enough: Callable[[T], bool],
         *,
         timeout: timedelta,
+        of_receipts: bool = False,
     ) -> T:
-        """Return what `look` finds, as soon as that is enough, or at the end of `timeout`."""
+        """Return what `look` finds, as soon as that is enough, or at the end of `timeout`.
+
+        It looks again when something was done in the room and, `of_receipts`, when one has moved.
+        """
         ...
 
 
@@ -50,6 +54,8 @@ class _Changes:
 
     tasks: tuple[tuple[int, TaskView], ...]
     updates: tuple[tuple[int, Reasoning, Update], ...]
+    receipts: tuple[tuple[int, int], ...]
+    """Messages, each with the change of one of its receipts."""
 
 
 @attrs.frozen
@@ -78,16 +84,21 @@ class KeptFeed:
             changes = await self._rooms.look(room_id, lambda book: self._since(book, cursor))
             return tuple(_in_order(cursor, page.messages, changes))
 
-        return await self._rooms.watch(room_id, look, bool, timeout=timeout)
+        return await self._rooms.watch(room_id, look, bool, timeout=timeout, of_receipts=True)
 
     async def _newest(self, room_id: RoomId, viewer: Fence | None) -> Cursor:
         # What is written between the two looks is told: of the board it is read first.
-        change, update = await self._rooms.look(
-            room_id, lambda book: (_newest(book, EVENTS), _newest(book, UPDATES))
+        change, update, receipt = await self._rooms.look(
+            room_id,
+            lambda book: (
+                _newest(book, EVENTS),
+                _newest(book, UPDATES),
+                book.last_receipt_change(),
+            ),
         )
         page = await self._rooms.peek(room_id, Latest(1), viewer)
         message = page.messages[-1].id.number if page.messages else 0
-        return Cursor(message, change, update)
+        return Cursor(message, change, update, receipt)
 
     def _since(self, book: Book, cursor: Cursor) -> _Changes:
         last = _changed(book, cursor.change)
@@ -99,6 +110,7 @@ class KeptFeed:
         return _Changes(
             tasks=tuple((last[view.task.task_id], view) for view in views),
             updates=tuple((one.number, trace, one) for one, trace in traces if trace is not None),
+            receipts=tuple(book.receipts_changed(cursor.receipt, AT_ONCE)),
         )
 
 
@@ -126,3 +138,11 @@ def _in_order(cursor: Cursor, said: Sequence[Message], changes: _Changes) -> Ite
     for number, trace, update in changes.updates:
         cursor = attrs.evolve(cursor, update=number)
         yield Happened((trace, update), cursor)
+    if changes.receipts:
+        yield _informed(cursor, changes.receipts)
+
+
+def _informed(cursor: Cursor, changed: Sequence[tuple[int, int]]) -> Happened:
+    numbers = sorted({number for number, _ in changed})
+    cursor = attrs.evolve(cursor, receipt=max(change for _, change in changed))
+    return Happened(Informed(tuple(map(MessageId, numbers))), cursor)

@@ -7,7 +7,7 @@ from letagents.domain.sessions import Connection
 from letagents.entrypoints.mcp.tool import Arguments
 from letagents.entrypoints.mcp.tools.arguments import claim, key_of, message_of, naming
 from letagents.entrypoints.mcp.visit import Visit
-from letagents.wire import moments, public, readable
+from letagents.wire import moments, notices, public, readable
 
 Result = dict[str, object]
 
@@ -38,7 +38,9 @@ async def _send(
     )
     await visit.client.places.saw(message.room_id, message.id)
     [plain] = readable.bounded(readable.page([message]), "first").items
-    return {"room_id": str(message.room_id), **plain, "agent_identity": _speaking(visit, speaker)}
+    speaking = _speaking(visit, speaker)
+    told = notices.plain(message.mention_notices)
+    return {"room_id": str(message.room_id), **plain, "agent_identity": speaking, **told}
 
 
 async def post_status(visit: Visit, arguments: Arguments) -> Result:

@@ -158,7 +158,12 @@ _ROOMS: Table = {
         in_room(participants=several(ref("Participant")), hidden_count=INTEGER), **_LIMIT
     ),
     ("POST", f"{_ROOM}/messages"): _does(
-        ref("Message"),
+        {
+            "allOf": [
+                ref("Message"),
+                shape({"mention_notices": several(ref("MentionNotice"))}),
+            ]
+        },
         201,
         acts="person",
         needs=("text",),
@@ -188,6 +193,9 @@ _ROOMS: Table = {
         **_LIMIT,
     ),
     ("GET", f"{_ROOM}/messages/{{message_id}}"): _reads(in_room(message=ref("Message"))),
+    ("GET", f"{_ROOM}/messages/{{message_id}}/info"): _reads(
+        in_room(message_id=TEXT, receipts=several(ref("Receipt")))
+    ),
     ("GET", f"{_ROOM}/messages/{{message_id}}/thread"): _reads(
         in_room(
             root_message_id=TEXT,

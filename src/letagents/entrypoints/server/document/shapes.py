@@ -198,6 +198,23 @@ ROOMS = {
         reply_to=or_null("Quote"),
         attachments=several(ANYTHING),
     ),
+    "Receipt": shape(
+        message_id=TEXT,
+        agent_session_id=TEXT,
+        agent_key=TEXT,
+        actor_label=TEXT,
+        activation_reason=TEXT,
+        receipt_state=one_of("queued", "responding", "blocked", "acknowledged", "unavailable"),
+        created_at=MOMENT,
+        updated_at=MOMENT,
+    ),
+    "MentionNotice": shape(
+        reason=one_of("ambiguous"),
+        handle=TEXT,
+        candidates=several(
+            shape(mention=TEXT, agent_key=TEXT, display_name=TEXT, actor_label=TEXT)
+        ),
+    ),
     "Hit": shape(id=TEXT, sender=TEXT, timestamp=MOMENT, thread_root_id=TEXT, snippet=TEXT),
 }
 

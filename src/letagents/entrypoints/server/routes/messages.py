@@ -12,6 +12,7 @@ from letagents.domain.ids import ClientKey, MessageId
 from letagents.domain.messages import After, Before, Draft, Latest, Page, Window
 from letagents.entrypoints.server.answers import Refused, answer
 from letagents.entrypoints.server.calls import Call
+from letagents.wire import notices
 from letagents.wire.http import messages as wire
 
 POLL = timedelta(seconds=30)
@@ -29,7 +30,8 @@ async def say(call: Call) -> Response:
         thread=await _referred_to(call, "thread_root_id"),
     )
     said = await call.hosting.rooms.post(call.room_id, draft, fence)
-    return answer({**wire.plain(said), "room_id": str(call.room_id)}, 201)
+    told = notices.plain(said.mention_notices)
+    return answer({**wire.plain(said), "room_id": str(call.room_id), **told}, 201)
 
 
 async def _key(call: Call) -> ClientKey:

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from letagents.domain.board import TaskView
 from letagents.domain.errors import ConnectionLost, Malformed, NotAvailable
-from letagents.domain.feeds import Begun, Cursor, Happened
+from letagents.domain.feeds import Begun, Cursor, Happened, Informed
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId
 from letagents.domain.messages import Message
@@ -117,6 +117,8 @@ class _Telling:
                 return None, wire_messages.plain(one.thing)
             case TaskView():
                 return "task_update", wire_board.plain(one.thing, room_id)
+            case Informed(message_ids):
+                return "message_info_updated", {"message_ids": list(map(str, message_ids))}
             case trace, update:
                 return "reasoning_update", {
                     "session": wire_reasoning.plain(trace, room_id),

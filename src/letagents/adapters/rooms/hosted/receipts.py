@@ -1,0 +1,35 @@
+"""The receipts of rooms on a server."""
+
+import attrs
+
+from letagents.adapters.rooms.hosted.calls import Absent, Calls
+from letagents.domain.errors import UnknownMessage
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import MessageId, RoomId
+from letagents.domain.receipts import Receipt
+from letagents.wire.http import credentials
+from letagents.wire.http import receipts as wire
+from letagents.wire.http import rooms as wire_rooms
+
+
+@attrs.frozen
+class HostedReceipts:
+    """The receipts of rooms on one server, seen by one account."""
+
+    _calls: Calls
+
+    async def of(
+        self, room_id: RoomId, message_id: MessageId, viewer: Fence | None = None
+    ) -> tuple[Receipt, ...]:
+        """Return the receipts of a message."""
+        try:
+            return await self._calls.get(
+                f"{wire_rooms.path(room_id)}/messages/{message_id}/info",
+                wire.info,
+                headers=credentials.in_headers(viewer),
+            )
+        except Absent:
+            raise UnknownMessage(
+                f"message_id: {message_id} does not exist in this room.",
+                remedy="Call read_messages to see the ids of the room's messages.",
+            ) from None
