@@ -29,6 +29,11 @@ from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.adapters.state.json_file import JsonFileState
 from letagents.adapters.state.memory import MemoryState
 from letagents.adapters.state.sqlite import SqliteState
+from letagents.adapters.supervision.hold import HomeHold
+from letagents.adapters.supervision.memory import MemorySupervision
+from letagents.adapters.supervision.sql import SqlSupervision
+from letagents.adapters.supervisor.none import NoSupervisor
+from letagents.adapters.supervisor.socket import SocketSupervisor
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.ports.artifacts import Artifacts
 from letagents.ports.board import Board
@@ -46,6 +51,8 @@ from letagents.ports.reasoning import Reasonings
 from letagents.ports.receipts import Receipts
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.state import StateStore
+from letagents.ports.supervision import Hold, Supervision
+from letagents.ports.supervisor import Supervisor
 from letagents.ports.surroundings import Checkouts, Surroundings
 from letagents.ports.wakes import Wakes
 from letagents.testing.determinism import CountingIds, ManualClock
@@ -80,6 +87,18 @@ def the_stores(
     memory: MemoryState, json: JsonFileState, sqlite: SqliteState
 ) -> tuple[StateStore, ...]:
     return memory, json, sqlite
+
+
+def the_supervisors(none: NoSupervisor, socket: SocketSupervisor) -> tuple[Supervisor, ...]:
+    return none, socket
+
+
+def the_journals(memory: MemorySupervision, sql: SqlSupervision) -> tuple[Supervision, ...]:
+    return memory, sql
+
+
+def the_holds(home: HomeHold) -> tuple[Hold, ...]:
+    return (home,)
 
 
 def the_surroundings(git: GitSurroundings) -> tuple[Surroundings, ...]:

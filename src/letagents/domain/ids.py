@@ -92,7 +92,9 @@ class ClientKey(_Name):
 
 
 @attrs.frozen(repr=False, str=False)
-class _Secret(_Name):
+class Secret(_Name):
+    """A name that nobody else may know. It never prints itself."""
+
     is_secret: ClassVar[bool] = True
 
     def __repr__(self) -> str:
@@ -103,7 +105,7 @@ class _Secret(_Name):
 
 
 @attrs.frozen(repr=False, str=False)
-class Token(_Secret):
+class Token(Secret):
     """A connection's secret. It never prints itself."""
 
     shape = re.compile(r"[A-Za-z0-9_-]{43}|local_[0-9a-f-]{36}")
@@ -112,7 +114,7 @@ class Token(_Secret):
 
 
 @attrs.frozen(repr=False, str=False)
-class RegistrationKey(_Secret):
+class RegistrationKey(Secret):
     """The random key with which a chat finds its worker again. Whoever knows it is that chat."""
 
     shape = re.compile(r"(?=.*\S)[^\x00\ud800-\udfff]{1,200}", re.DOTALL)

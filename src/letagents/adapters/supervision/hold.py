@@ -1,0 +1,95 @@
+"""The right to be the supervisor of a home: a lock that the system drops when its process dies.
+
+The generation is in a file beside it, which is written anew, synced and put in its place before
+anything is served.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import attrs
+
+from letagents.adapters import private
+from letagents.adapters.sql.file_lock import FileLock
+from letagents.domain import manifest
+from letagents.domain.manifest import AlreadySupervised, FenceLost
+
+LOCK = "daemon.lock"
+COUNTER = "daemon.lock.generation"
+_LONGEST = 64
+
+
+@attrs.define(eq=False)
+class HomeHold:
+    """One process's right to supervise the agents of `home`; `take` it first."""
+
+    _home: Path
+    _lock: FileLock = attrs.field(init=False)
+    _generation: int = attrs.field(default=0, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._lock = FileLock(self._home / LOCK)
+
+    @property
+    def generation(self) -> int:
+        """Which supervisor of the home this is."""
+        return self._generation
+
+    def take(self) -> None:
+        """Take the right, and be the next generation.
+
+        Raises:
+            AlreadySupervised: another process has it.
+            GenerationDamaged: the file that counts them is not as it was written.
+            OSError: the files cannot be had.
+        """
+        private.make_folder(self._home)
+        if not self._lock.try_take():
+            raise AlreadySupervised
+        try:
+            generation = manifest.next_generation(self._counted())
+            self._count(generation)
+        except BaseException:
+            self._lock.close()
+            raise
+        self._generation = generation
+
+    def check(self) -> None:
+        """Do nothing as long as no newer supervisor has taken over. Raises: FenceLost."""
+        if not self._generation:
+            raise FenceLost
+        manifest.check_fence(self._generation, self._counted())
+
+    def close(self) -> None:
+        """Give the right up; the files stay."""
+        self._generation = 0
+        self._lock.close()
+
+    def _counted(self) -> str | None:
+        try:
+            with (self._home / COUNTER).open("rb") as file:
+                return file.read(_LONGEST).decode("ascii", "replace")
+        except FileNotFoundError:
+            return None
+
+    def _count(self, generation: int) -> None:
+        fresh = self._home / f"{COUNTER}.{os.getpid()}"
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            os.write(descriptor, f"{generation}\n".encode("ascii"))
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        fresh.replace(self._home / COUNTER)
+        _sync_folder(self._home)
+
+
+def _sync_folder(folder: Path) -> None:
+    if sys.platform == "win32":  # where folders are not synced, and need not be
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

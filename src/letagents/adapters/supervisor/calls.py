@@ -1,0 +1,160 @@
+"""Asking a supervisor: one connection for each request, and what it answers is believed or not.
+
+(Source: supervisor 2.1, 4.4, 4.11.) What fails before the request is written is told as nothing
+that happened; what fails after it as something that may have.
+"""
+
+import asyncio
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import attrs
+
+from letagents.domain.supervised import (
+    SupervisorRefused,
+    SupervisorSilent,
+    SupervisorUnavailable,
+)
+from letagents.ports.ids import Ids
+from letagents.wire import supervisor as wire
+from letagents.wire.supervisor import NotALine, Request, Response
+
+_TIMED_OUT = "Timed out communicating with the supervisor daemon."
+_CLOSED = "Supervisor connection closed before a response."
+_LONGEST_ANSWER = 64 * 1024 * 1024
+_LATER = "Call again: it may just be starting. `letagents supervise` starts one."
+_UNKNOWN = "Call again under the same request: what was done is not done twice."
+_OTHER = "Use the same version of letagents on both sides."
+
+
+@attrs.frozen
+class Negotiated:
+    """What a supervisor speaks, and which one it is; None where it does not say."""
+
+    version: int
+    generation: int | None
+    identity: str | None
+
+
+@attrs.frozen
+class Deadline:
+    """Until when an answer is waited for, on the loop's clock; None is for ever."""
+
+    at: float | None
+
+    @classmethod
+    def within(cls, seconds: float) -> "Deadline":
+        """Return the deadline so many seconds from now."""
+        return cls(asyncio.get_running_loop().time() + seconds)
+
+    def left(self) -> float:
+        """Return the seconds that are left."""
+        return float("inf") if self.at is None else self.at - asyncio.get_running_loop().time()
+
+
+NEVER = Deadline(None)
+
+
+@attrs.frozen
+class Line:
+    """The way to a supervisor."""
+
+    socket: Path
+    _ids: Ids
+
+    async def negotiate(self, deadline: Deadline) -> Negotiated:
+        """Return what the supervisor speaks.
+
+        Raises:
+            SupervisorRefused: it speaks nothing that we do, or makes no sense.
+            SupervisorUnavailable, SupervisorSilent: it did not answer.
+        """
+        response = await self.ask(wire.FIRST_VERSION, wire.NEGOTIATE, None, deadline)
+        if not response.ok:
+            raise refused(response.error or "Supervisor protocol negotiation failed.")
+        told = response.result
+        if not isinstance(told, Mapping):
+            raise refused("Supervisor protocol negotiation returned a malformed result.")
+        version = wire.whole(told.get("protocol_version"))
+        if version not in wire.UNDERSTOOD or version is None:
+            raise refused("The supervisor speaks an unsupported version of the protocol.")
+        if response.version != version:
+            raise refused(
+                "Supervisor negotiation response version does not match its negotiated protocol."
+            )
+        return _negotiated(version, told)
+
+    async def ask(
+        self, version: int, method: str, params: Mapping[str, object] | None, deadline: Deadline
+    ) -> Response:
+        """Return the supervisor's response to one request, whatever it says.
+
+        Raises:
+            SupervisorUnavailable: it cannot be asked; nothing happened.
+            SupervisorSilent: it was asked and did not answer.
+        """
+        request = Request(version, self._ids.uuid(), method, params)
+        line = request.line()
+        if len(line) > wire.LONGEST_LINE:
+            raise SupervisorRefused(
+                f"The request is longer than the {wire.LONGEST_LINE} bytes that are taken.",
+                remedy="Pass less in one call.",
+            )
+        answer = await self._exchanged(line, deadline)
+        try:
+            response = wire.read_response(answer)
+        except NotALine as error:
+            raise SupervisorSilent(
+                "The supervisor's response is no message of the protocol.", remedy=_UNKNOWN
+            ) from error
+        if response.id != request.id:
+            raise SupervisorSilent(
+                "Supervisor response id does not match its request.", remedy=_UNKNOWN
+            )
+        return response
+
+    async def _exchanged(self, line: bytes, deadline: Deadline) -> bytes:
+        try:
+            async with asyncio.timeout_at(deadline.at):
+                reader, writer = await self._connected()
+        except TimeoutError as error:
+            raise SupervisorUnavailable(_TIMED_OUT, remedy=_LATER) from error
+        try:
+            async with asyncio.timeout_at(deadline.at):
+                writer.write(line)
+                return await reader.readuntil(b"\n")
+        except TimeoutError as error:
+            raise SupervisorSilent(_TIMED_OUT, remedy=_UNKNOWN) from error
+        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
+            raise SupervisorSilent(_CLOSED, remedy=_UNKNOWN) from error
+        finally:
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        if sys.platform == "win32":
+            raise SupervisorUnavailable("There is no supervisor on this system.", remedy=_LATER)
+        try:
+            return await asyncio.open_unix_connection(str(self.socket), limit=_LONGEST_ANSWER)
+        except OSError as error:
+            raise SupervisorUnavailable(
+                f"The supervisor cannot be reached: {error.strerror or 'connection refused'}.",
+                remedy=_LATER,
+            ) from error
+
+
+def refused(happened: str) -> SupervisorRefused:
+    """Return the error for what a supervisor says, or for what cannot be believed of it."""
+    return SupervisorRefused(happened, remedy=_OTHER)
+
+
+def _negotiated(version: int, told: Mapping[str, object]) -> Negotiated:
+    generation, pid = wire.whole(told.get("generation")), wire.whole(told.get("pid"))
+    started = told.get("started_at")
+    is_whole = generation is not None and pid is not None
+    if not is_whole or not isinstance(started, str) or not started.strip():
+        return Negotiated(version, None, None)
+    return Negotiated(version, generation, f"{generation}:{pid}:{started}")

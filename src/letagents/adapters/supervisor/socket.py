@@ -1,0 +1,373 @@
+"""The supervisor at the other end of a socket, as the process of one of its agents sees it.
+
+(Source: supervisor 4.) Of what was bound it remembers which request, to which supervisor and in
+which version, so that it need not bind again; of what was lent it remembers nothing.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import anyio
+import attrs
+
+from letagents.adapters.supervisor import coordinates, effects
+from letagents.adapters.supervisor.calls import NEVER, Deadline, Line, Negotiated, refused
+from letagents.adapters.supervisor.checkpoints import Checkpoints
+from letagents.adapters.supervisor.coordinates import Coordinates
+from letagents.domain import bindings
+from letagents.domain.errors import LetAgentsError
+from letagents.domain.supervised import (
+    DEFERRED,
+    NOT_SUPERVISED,
+    PATIENCE,
+    QUICK,
+    STALE,
+    Answered,
+    Borrowed,
+    Bound,
+    Call,
+    CoordinatesWrong,
+    Credential,
+    OwnSession,
+    SupervisorRefused,
+    SupervisorSilent,
+    SupervisorUnavailable,
+    Told,
+)
+from letagents.ports.ids import Ids
+from letagents.wire import supervisor as wire
+
+USUAL_API = "https://letagents.chat"
+_HERE = ("localhost", "127.0.0.1", "[::1]", "::1")
+_HANDED_OVER = re.compile(r"stale.*(?:daemon|supervisor).*generation|handoff", re.IGNORECASE)
+_UNSUPPORTED = re.compile(
+    r"Unsupported daemon method:\s*supervisor\.execute_bounded_tool", re.IGNORECASE
+)
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.025, 0.25
+
+
+_Route = tuple[OwnSession, Coordinates]
+
+
+@attrs.define
+class _Confirmed:
+    """What was bound last: the request, the supervisor if it says which it is, and its version."""
+
+    request: str
+    identity: str | None
+    version: int
+
+
+@attrs.define(eq=False)
+class SocketSupervisor:
+    """The supervisor that the environment, or the folder `here`, names."""
+
+    _environ: Mapping[str, str]
+    _home_socket: Path
+    _here: Path
+    _ids: Ids
+    _patience: float = PATIENCE.total_seconds()
+    _quick: float = QUICK.total_seconds()
+    _confirmed: dict[str, _Confirmed] = attrs.field(factory=dict)
+    _checkpoints: Checkpoints[_Route] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._checkpoints = Checkpoints(self._send_checkpoint, self._forget)
+
+    async def aclose(self) -> None:
+        """Send no checkpoint any longer."""
+        await self._checkpoints.aclose()
+
+    async def settled(self) -> None:
+        """Return when no checkpoint is waiting to be sent."""
+        await self._checkpoints.settled()
+
+    # --- sessions -------------------------------------------------------------------------------
+
+    async def bind(self, session: OwnSession, *, is_known: bool = False) -> Bound:
+        """Let the supervisor know the session. Raises: as Supervisor."""
+        at = self._resolved(session)
+        if at is None:
+            return Bound(is_supervised=False)
+        if not session.is_worker:
+            raise refused("A supervised provider must register a worker session.")
+        key = self._request_key(at, session)
+        confirmed = self._confirmed.get(session.session_id)
+        if is_known and confirmed is not None and confirmed.request == key:
+            await self._verify(at, session, confirmed)
+        else:
+            await self._bind(at, session, key)
+        return Bound(is_supervised=True, context_folder=at.context_folder)
+
+    async def _verify(self, at: Coordinates, session: OwnSession, confirmed: _Confirmed) -> None:
+        params = self._session_params(at, session)
+        try:
+            await self._said(
+                at, confirmed.version, wire.VERIFY, params, Deadline.within(self._quick)
+            )
+        except LetAgentsError:
+            if self._confirmed.get(session.session_id) == confirmed:
+                del self._confirmed[session.session_id]
+            raise
+
+    async def _bind(self, at: Coordinates, session: OwnSession, key: str) -> None:
+        deadline = Deadline.within(self._patience)
+        negotiated = await self._line(at).negotiate(deadline)
+        fresh = _Confirmed(key, negotiated.identity, negotiated.version)
+        if negotiated.identity is not None and self._confirmed.get(session.session_id) == fresh:
+            return
+        params = self._session_params(at, session)
+        await self._said(at, negotiated.version, wire.BIND, params, deadline)
+        if negotiated.identity is None:
+            self._confirmed.pop(session.session_id, None)
+        else:
+            self._confirmed[session.session_id] = fresh
+
+    async def borrow(self, session: OwnSession) -> Borrowed:
+        """Return the credential for one request. Raises: CoordinatesWrong."""
+        at = self._resolved(session)
+        if at is None:
+            return NOT_SUPERVISED
+        if not session.is_worker:
+            return STALE
+        api_url = self._api_url()
+        try:
+            return await self._borrow(at, session, api_url)
+        except (SupervisorRefused, SupervisorSilent, SupervisorUnavailable):
+            return STALE
+
+    async def _borrow(self, at: Coordinates, session: OwnSession, api_url: str) -> Borrowed:
+        deadline = Deadline.within(self._patience)
+        line = self._line(at)
+        negotiated = await line.negotiate(deadline)
+        if negotiated.generation is None:
+            return STALE
+        params = {
+            "entry_id": at.entry_id,
+            "room_id": session.room_id,
+            "work_attempt_id": at.work_attempt_id,
+            "execution_generation_id": at.execution_id,
+            "agent_session_id": session.session_id,
+            "daemon_generation": negotiated.generation,
+            "api_url": bindings.origin(api_url) or api_url,
+            **_turn(at),
+        }
+        result = await self._said(at, negotiated.version, wire.BORROW, params, deadline)
+        return _borrowed(result)
+
+    async def checkpoint(self, session: OwnSession, cursor: str) -> None:
+        """Have it written down soon that the session has seen all up to `cursor`."""
+        try:
+            at = self._resolved(session)
+        except CoordinatesWrong:
+            return
+        to = bindings.cursor(cursor)
+        if at is not None and to is not None and session.is_worker:
+            self._checkpoints.schedule((session, at), to)
+
+    async def _send_checkpoint(self, of: _Route, cursor: str) -> None:
+        session, at = of
+        deadline = Deadline.within(self._patience)
+        negotiated = await self._line(at).negotiate(deadline)
+        params = {
+            "entry_id": at.entry_id,
+            "work_attempt_id": at.work_attempt_id,
+            "execution_generation_id": at.execution_id,
+            "agent_session_id": session.session_id,
+            "room_cursor": cursor,
+        }
+        await self._said(at, negotiated.version, wire.CHECKPOINT, params, deadline)
+
+    def _forget(self, of: _Route) -> None:
+        session, at = of
+        confirmed = self._confirmed.get(session.session_id)
+        if confirmed is not None and confirmed.request == self._request_key(at, session):
+            del self._confirmed[session.session_id]
+
+    # --- effects --------------------------------------------------------------------------------
+
+    async def execute(self, call: Call) -> Answered | None:
+        """Have the supervisor do a call; None if it does not do any. Raises: as Supervisor."""
+        at, negotiated = await self._for_effects()
+        params = effects.params(at, negotiated, call)
+        response = await self._line(at).ask(negotiated.version, wire.EXECUTE, params, NEVER)
+        if not response.ok and _UNSUPPORTED.search(response.error or ""):
+            return None
+        if not response.ok:
+            raise refused(response.error or "The daemon-owned supervised tool was rejected.")
+        return effects.answered(response.result)
+
+    async def prepare(self, call: Call) -> Told:
+        """Ask what is to be done about a call. Raises: as Supervisor."""
+        at, negotiated = await self._for_effects()
+        params = {**effects.params(at, negotiated, call), "mutation": call.is_change}
+        deadline = Deadline.within(self._patience)
+        return effects.told(
+            await self._said(at, negotiated.version, wire.PREPARE, params, deadline)
+        )
+
+    async def complete(
+        self, effect_id: str, *, result: object = None, error: str | None = None
+    ) -> None:
+        """Say what became of a call, to whichever supervisor is there. Raises: as Supervisor."""
+        at = self._resolved()
+        if at is None:
+            raise _nowhere()
+        outcome = {"error": error} if error is not None else {"result": result}
+        deadline, attempt = Deadline.within(self._patience), 0
+        while True:
+            try:
+                return await self._complete(at, effect_id, outcome, deadline)
+            except (SupervisorUnavailable, SupervisorSilent, SupervisorRefused) as failure:
+                if not _may_pass(failure) or deadline.left() <= 0:
+                    raise
+                pause = min(_FIRST_PAUSE * 2 ** min(attempt, 4), _LONGEST_PAUSE, deadline.left())
+            attempt += 1
+            await anyio.sleep(max(pause, 0))
+
+    async def _complete(
+        self, at: Coordinates, effect_id: str, outcome: Mapping[str, object], deadline: Deadline
+    ) -> None:
+        negotiated = await self._line(at).negotiate(deadline)
+        params = {**effects.place(at, negotiated), "effect_id": effect_id, **outcome}
+        await self._said(at, negotiated.version, wire.COMPLETE, params, deadline)
+
+    async def _for_effects(self) -> tuple[Coordinates, Negotiated]:
+        at = self._resolved()
+        if at is None:
+            raise _nowhere()
+        negotiated = await self._line(at).negotiate(Deadline.within(self._patience))
+        if negotiated.generation is None:
+            raise refused("The supervised daemon generation is unavailable.")
+        return at, negotiated
+
+    # --- what they have in common -----------------------------------------------------------------
+
+    async def _said(
+        self,
+        at: Coordinates,
+        version: int,
+        method: str,
+        params: Mapping[str, object],
+        deadline: Deadline,
+    ) -> object:
+        """Return what the supervisor answers, if it does not refuse."""
+        response = await self._line(at).ask(version, method, params, deadline)
+        refusal, unexpected = _SAID[method]
+        if not response.ok:
+            raise refused(response.error or refusal)
+        if response.version != version:
+            raise refused(unexpected)
+        return response.result
+
+    def _resolved(self, session: OwnSession | None = None) -> Coordinates | None:
+        return coordinates.resolve(
+            self._environ, home_socket=self._home_socket, here=self._here, session=session
+        )
+
+    def _line(self, at: Coordinates) -> Line:
+        return Line(at.socket, self._ids)
+
+    def _api_url(self) -> str:
+        """Return where rooms are, which is as safe as a credential needs it."""
+        url = self._environ.get("LETAGENTS_API_URL", "").strip() or USUAL_API
+        origin = bindings.origin(url)
+        if origin is None:
+            raise CoordinatesWrong(
+                "Daemon-supervised worker requires a valid LETAGENTS_API_URL.",
+                remedy="Set LETAGENTS_API_URL to the address of the room server.",
+            )
+        host = origin.removeprefix("http://").rsplit(":", 1)[0] if "]" not in origin else ""
+        is_here = origin.startswith("http://[::1]") or host in _HERE
+        if origin.startswith("http://") and not is_here:
+            raise CoordinatesWrong(
+                "Daemon-supervised worker requires HTTPS unless LETAGENTS_API_URL uses an exact "
+                "loopback host.",
+                remedy="Set LETAGENTS_API_URL to an address with https://.",
+            )
+        return url
+
+    def _session_params(self, at: Coordinates, session: OwnSession) -> dict[str, object]:
+        return {
+            "entry_id": at.entry_id,
+            "room_id": session.room_id,
+            "work_attempt_id": at.work_attempt_id,
+            "execution_generation_id": at.execution_id,
+            "agent_session_id": session.session_id,
+            "agent_session_token": session.token.value,
+            "api_url": self._environ.get("LETAGENTS_API_URL", "").strip() or USUAL_API,
+        }
+
+    def _request_key(self, at: Coordinates, session: OwnSession) -> str:
+        api_url = self._environ.get("LETAGENTS_API_URL", "").strip() or USUAL_API
+        return "\0".join(
+            (
+                str(at.socket),
+                at.entry_id,
+                at.work_attempt_id,
+                at.execution_id,
+                session.session_id,
+                session.room_id,
+                hashlib.sha256(session.token.value.encode()).hexdigest(),
+                bindings.origin(api_url) or "",
+            )
+        )
+
+
+_SAID = {
+    wire.BIND: (
+        "Supervisor rejected the worker session binding.",
+        "Supervisor binding response used an unexpected protocol version.",
+    ),
+    wire.VERIFY: (
+        "Supervisor rejected the worker session verification.",
+        "Supervisor verification response used an unexpected protocol version.",
+    ),
+    wire.BORROW: (
+        "Supervisor rejected the worker credential request.",
+        "Supervisor credential response used an unexpected protocol version.",
+    ),
+    wire.CHECKPOINT: (
+        "Supervisor rejected the worker cursor checkpoint.",
+        "Supervisor cursor checkpoint response used an unexpected protocol version.",
+    ),
+    wire.PREPARE: (
+        "The supervised effect was rejected.",
+        "Supervisor effect response used an unexpected protocol version.",
+    ),
+    wire.COMPLETE: (
+        "The supervised effect completion was rejected.",
+        "Supervisor effect completion response used an unexpected protocol version.",
+    ),
+}
+"""What is told of a refusal without words, and of an answer in another version."""
+
+
+def _turn(at: Coordinates) -> dict[str, object]:
+    return {"provider_turn_id": at.turn_id} if at.turn_id is not None else {}
+
+
+def _borrowed(result: object) -> Borrowed:
+    told = result if isinstance(result, Mapping) else {}
+    status, credential = told.get("status"), told.get("credential")
+    if status == "deferred":
+        return DEFERRED
+    if status == "available" and Credential.fits(credential):
+        return Borrowed(Credential(str(credential)))
+    return STALE
+
+
+def _may_pass(failure: LetAgentsError) -> bool:
+    """Whether another supervisor, or the same one in a moment, may take what this one did not."""
+    if isinstance(failure, SupervisorRefused):
+        return _HANDED_OVER.search(failure.happened) is not None
+    return True
+
+
+def _nowhere() -> CoordinatesWrong:
+    return CoordinatesWrong(
+        "The exact supervised daemon coordinates are unavailable.",
+        remedy="Have the supervisor start this process: it gives it its coordinates.",
+    )

@@ -1,0 +1,335 @@
+"""The journal of what supervised agents do, as their processes ask for it.
+
+Nothing is done within a transaction. What was begun here goes on when whoever asked for it has
+gone, so that its outcome is written down.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+import attrs
+import structlog
+
+from letagents.application.supervising import Supervising
+from letagents.domain import effects
+from letagents.domain.effects import Answer, Effect, EffectRefused, Key, State, Turn
+from letagents.domain.errors import LetAgentsError, Retry
+from letagents.domain.inbox import Item, Stage
+from letagents.domain.manifest import Entry
+from letagents.ports.ids import Ids
+from letagents.ports.supervision import Journal
+from letagents.ports.tools import Authority, Tools
+
+log = structlog.get_logger()
+
+_IN_TURN = (Stage.AWAITING_RESULT, Stage.RESULT_RECOVERY, Stage.PUBLISHING)
+_REMEDY = "End this turn; its supervisor begins the next one."
+
+
+@attrs.frozen
+class Coordinates:
+    """Of which agent, attempt, process and supervisor a call is."""
+
+    entry_id: str
+    work_attempt_id: str
+    execution_id: str
+    generation: int
+    turn_id: str | None = None
+
+
+@attrs.frozen
+class Asked:
+    """One call of a tool. `text` is its arguments in the one way in which they are written."""
+
+    request_id: str
+    tool: str
+    arguments: Mapping[str, object]
+    text: str
+
+
+@attrs.frozen
+class Told:
+    """What is to become of a call: `effect` as it is kept."""
+
+    answer: Answer
+    effect: Effect
+    message_id: str
+    provider: str
+
+    @property
+    def room_id(self) -> str:
+        """In which room it is done."""
+        return self.effect.request.room_id
+
+
+@attrs.frozen
+class _Context:
+    entry: Entry
+    item: Item
+    key: Key
+
+
+@attrs.define(eq=False)
+class SupervisedEffects:
+    """What supervised agents do. `written` writes a result as it is kept."""
+
+    _sessions: Supervising
+    _ids: Ids
+    _written: Callable[[object], str]
+    _tools: Tools | None = None
+    _under_way: dict[Key, tuple[str, "asyncio.Task[Told]"]] = attrs.field(factory=dict)
+
+    @property
+    def can_execute(self) -> bool:
+        """Whether calls are done here."""
+        return self._tools is not None
+
+    async def recover(self) -> int:
+        """Say of what was under way when the last supervisor died that it may be done."""
+
+        def recover(journal: Journal) -> int:
+            now = self._sessions.clock.now()
+            found = [one for one in journal.unsettled() if one.state is State.EXECUTING]
+            for one in found:
+                journal.put_effect(effects.after_crash(one, now=now))
+            return len(found)
+
+        return await self._sessions.journal.change(recover)
+
+    async def prepare(self, at: Coordinates, asked: Asked, *, is_change: bool) -> Told:
+        """Write a call down before it is done; return what is to become of it.
+
+        Raises:
+            EffectRefused: it is not begun.
+        """
+        _check_identities(asked)
+        if not effects.is_listed_right(asked.tool, is_change=is_change):
+            raise EffectRefused(
+                "The supervised effect classification does not match the registered tool policy.",
+                remedy="Use the same version of letagents on both sides.",
+            )
+        return await self._prepared(at, asked)
+
+    async def _prepared(self, at: Coordinates, asked: Asked) -> Told:
+        fresh = self._ids.uuid()
+
+        def prepare(journal: Journal) -> Told:
+            context = self._context(journal, at, asked.request_id)
+            now, room_id = self._sessions.clock.now(), context.item.room_id
+            request = effects.request(room_id, asked.tool, asked.arguments, asked.text)
+            new = Effect(fresh, context.key, request, State.PREPARED, now, now)
+            known = journal.effect(context.key)
+            told = effects.prepare(known, new, _turn(journal, context), now=now)
+            if told.effect != known:
+                journal.put_effect(told.effect)
+            item, provider = context.item, context.entry.provider
+            return Told(told.answer, told.effect, item.message_id, provider)
+
+        told = await self._sessions.journal.change(prepare)
+        log.info(
+            "effect.prepared",
+            entry_id=at.entry_id,
+            effect_id=told.effect.effect_id,
+            answer=told.answer.value,
+        )
+        return told
+
+    def _context(self, journal: Journal, at: Coordinates, request_id: str) -> _Context:
+        """Return whose turn it is, if the one who asks is in it."""
+        if at.generation != self._sessions.hold.generation:
+            raise _refused("The supervised effect belongs to a stale daemon generation.")
+        entry = journal.entry(at.entry_id)
+        execution = entry.execution if entry is not None else None
+        is_its = (
+            execution is not None
+            and execution.ended_at is None
+            and execution.execution_id == at.execution_id
+            and execution.work_attempt_id == at.work_attempt_id
+        )
+        if entry is None or not is_its:
+            raise _refused("The supervised effect lost its exact agent work authority.")
+        item = next(iter(journal.unfinished(at.entry_id)), None)
+        if item is None or item.turn is None or item.stage not in _IN_TURN:
+            raise _refused("The supervised agent has no exact active turn.")
+        is_other_turn = at.turn_id != item.turn.turn_id
+        if is_other_turn and (at.turn_id is not None or entry.provider == "cursor"):
+            raise _refused("The supervised effect does not belong to the exact active turn.")
+        turn = item.turn
+        return _Context(entry, item, Key(at.entry_id, turn.execution_id, turn.turn_id, request_id))
+
+    async def complete(
+        self, at: Coordinates, effect_id: str, *, result: str | None, error: str | None
+    ) -> None:
+        """Write down what became of a call; `result` if it was done, else `error`.
+
+        Raises:
+            EffectRefused: it is not of the turn of who says so.
+        """
+
+        def complete(journal: Journal) -> None:
+            known = journal.effect_named(effect_id)
+            if at.generation != self._sessions.hold.generation:
+                raise _refused(
+                    "The supervised effect completion belongs to a stale daemon generation."
+                )
+            if known is None or known.key.entry_id != at.entry_id:
+                raise _refused("The supervised effect does not belong to the exact active turn.")
+            if known.state.is_settled:
+                return
+            context = self._context(journal, at, known.key.request_id)
+            if context.key != known.key:
+                raise _refused("The supervised effect does not belong to the exact active turn.")
+            journal.put_effect(self._settled(journal, known, result, error))
+
+        await self._sessions.journal.change(complete)
+        log.info("effect.completed", entry_id=at.entry_id, effect_id=effect_id)
+
+    def _settled(
+        self, journal: Journal, known: Effect, result: str | None, error: str | None
+    ) -> Effect:
+        now = self._sessions.clock.now()
+        if error is not None or result is None:
+            return effects.failed(known, error or "The tool failed.", now=now)
+        of_turn = journal.effects_of_turn(known.key.entry_id, known.key.turn_id)
+        kept = sum(len(one.result) for one in of_turn if one.result is not None)
+        size = len(result.encode())
+        if not effects.is_kept(known.request, size, kept_of_turn=kept):
+            result = self._written(note(known.request.is_change, size))
+        return effects.completed(known, result, now=now)
+
+    async def execute(self, at: Coordinates, asked: Asked) -> Told:
+        """Do a call, or return what became of it before; of those who ask at once only one does it.
+
+        Raises:
+            EffectRefused: it is not begun.
+            LetAgentsError: what the tool raised.
+        """
+        _check_identities(asked)
+        key = await self._sessions.journal.look(
+            lambda journal: self._context(journal, at, asked.request_id).key
+        )
+        same = f"{asked.tool}\0{asked.text}"
+        under_way = self._under_way.get(key)
+        if under_way is not None:
+            if under_way[0] != same:
+                raise effects.reused()
+            return await asyncio.shield(under_way[1])
+        task = asyncio.create_task(self._executed(at, asked))
+        self._under_way[key] = (same, task)
+        task.add_done_callback(lambda _: self._under_way.pop(key, None))
+        return await asyncio.shield(task)
+
+    async def _executed(self, at: Coordinates, asked: Asked) -> Told:
+        told = await self._prepared(at, asked)
+        if told.answer is not Answer.EXECUTE:
+            return told
+        try:
+            authority = await self._authority(at, told)
+        except LetAgentsError as error:
+            await self._note(told, error=error.happened)
+            raise
+        return await self._run(told, asked, authority)
+
+    async def _run(self, told: Told, asked: Asked, authority: Authority) -> Told:
+        tools = self._own_tools()
+        try:
+            result = await tools.run(asked.tool, asked.arguments, authority)
+        except LetAgentsError as error:
+            if error.retry is Retry.AFTER_READING and told.effect.request.is_change:
+                await self._doubt(told)
+            else:
+                await self._note(told, error=str(error))
+            raise
+        text = self._written(result)
+        kept = await self._note(told, result=text)
+        # Who asked has the whole result, whatever of it is kept.
+        return attrs.evolve(told, answer=Answer.COMPLETED, effect=attrs.evolve(kept, result=text))
+
+    def _own_tools(self) -> Tools:
+        if self._tools is None:
+            raise _refused("This supervisor does no calls itself.")
+        return self._tools
+
+    async def _authority(self, at: Coordinates, told: Told) -> Authority:
+        def look(journal: Journal) -> Authority:
+            context = self._context(journal, at, told.effect.key.request_id)
+            binding = journal.binding(at.entry_id)
+            token = self._sessions.vault.of(binding) if binding is not None else None
+            if binding is None or token is None or binding.execution_id != at.execution_id:
+                raise _refused(
+                    "The exact server-issued worker identity is unavailable for this supervised "
+                    "tool execution."
+                )
+            return Authority(
+                at.entry_id,
+                context.entry.provider,
+                binding.room_id,
+                binding.session_id,
+                token,
+                binding.origin,
+                context.entry.workspace,
+            )
+
+        return await self._sessions.journal.look(look)
+
+    async def _note(
+        self, told: Told, *, result: str | None = None, error: str | None = None
+    ) -> Effect:
+        """Write down what became of what this supervisor did, in its turn or after it."""
+
+        def note(journal: Journal) -> Effect:
+            known = journal.effect(told.effect.key) or told.effect
+            settled = self._settled(journal, known, result, error)
+            journal.put_effect(settled)
+            return settled
+
+        return await self._sessions.journal.change(note)
+
+    async def _doubt(self, told: Told) -> None:
+        def doubt(journal: Journal) -> None:
+            known = journal.effect(told.effect.key) or told.effect
+            journal.put_effect(effects.after_crash(known, now=self._sessions.clock.now()))
+
+        await self._sessions.journal.change(doubt)
+
+
+def _check_identities(asked: Asked) -> None:
+    if not asked.request_id.strip() or not asked.tool.strip():
+        raise EffectRefused(
+            "A supervised effect requires MCP request and tool identities.",
+            remedy="Call the tool through its MCP process.",
+        )
+
+
+def _refused(happened: str) -> EffectRefused:
+    return EffectRefused(happened, remedy=_REMEDY)
+
+
+def _turn(journal: Journal, context: _Context) -> Turn:
+    of_turn: Sequence[Effect] = journal.effects_of_turn(context.key.entry_id, context.key.turn_id)
+    return Turn(
+        room_id=context.item.room_id,
+        message_id=context.item.message_id,
+        effects=len(of_turn),
+        request_bytes=sum(one.request.size for one in of_turn),
+        open_of_agent=len(journal.unsettled(context.key.entry_id)),
+    )
+
+
+def note(is_change: bool, size: int) -> dict[str, object]:
+    """Return the result that is kept in the place of one that is too large."""
+    kind = "EFFECT" if is_change else "READ"
+    return instruction(
+        f"SUPERVISED_{kind}_RESULT_NOT_RETAINED",
+        "The result was too large to be kept. Read what you need of it under a new request.",
+        serialized_bytes=size,
+    )
+
+
+def instruction(code: str, text: str, **facts: object) -> dict[str, object]:
+    """Return the result of a tool that says what to do in its place."""
+    import json
+
+    said = {"code": code, **facts, "instruction": text}
+    shown = json.dumps(said, indent=2, ensure_ascii=False)
+    return {"content": [{"type": "text", "text": shown}], "structuredContent": said}

@@ -1,0 +1,165 @@
+"""What a supervisor does for the processes of its agents: it binds, verifies, lends and remembers.
+
+The secrets of sessions are in the memory of this process alone, each under the epoch of the
+binding for which it was shown.
+"""
+
+from datetime import datetime
+
+import attrs
+import structlog
+
+from letagents.domain import bindings, fencing
+from letagents.domain.bindings import Binding, BindingRefused, Claim, Lent, Place
+from letagents.domain.ids import MessageId, Token
+from letagents.ports.clock import Clock
+from letagents.ports.supervision import Hold, Journal, Supervision
+
+log = structlog.get_logger()
+
+_REMEDY = "Bind the session of this process to its supervisor again."
+
+
+@attrs.define
+class Vault:
+    """The secrets of bound sessions, in memory alone."""
+
+    _held: dict[str, tuple[int, Token]] = attrs.field(factory=dict, repr=False)
+
+    def keep(self, binding: Binding, token: Token) -> None:
+        """Keep the secret of a binding, in the place of that of the agent's last one."""
+        epoch, _ = self._held.get(binding.entry_id, (0, None))
+        if binding.epoch >= epoch:
+            self._held[binding.entry_id] = (binding.epoch, token)
+
+    def of(self, binding: Binding) -> Token | None:
+        """Return the secret of a binding, if it is there."""
+        epoch, token = self._held.get(binding.entry_id, (0, None))
+        return token if epoch == binding.epoch else None
+
+    def forget(self) -> None:
+        """Keep no secret any longer."""
+        self._held.clear()
+
+
+@attrs.define(eq=False)
+class Supervising:
+    """The sessions of supervised agents."""
+
+    journal: Supervision
+    hold: Hold
+    clock: Clock
+    vault: Vault = attrs.field(factory=Vault)
+    started_at: datetime = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.started_at = self.clock.now()
+
+    async def bind(self, claim: Claim, token: Token) -> Binding:
+        """Bind a session to its agent.
+
+        Raises:
+            BindingRefused: it is not of the agent that it names.
+        """
+
+        def bind(journal: Journal) -> Binding:
+            bindings.check(claim, _place(journal, claim.entry_id))
+            known = journal.binding(claim.entry_id)
+            made = bindings.bind(
+                claim,
+                known,
+                shows_same_secret=known is not None and self._holds(known, token),
+                highest=journal.highest_epoch(claim.entry_id),
+                now=self.clock.now(),
+            )
+            if made is not known:
+                journal.put_binding(made)
+            return made
+
+        binding = await self.journal.change(bind)
+        self.vault.keep(binding, token)
+        log.info("session.bound", entry_id=claim.entry_id, epoch=binding.epoch)
+        return binding
+
+    def _holds(self, known: Binding, token: Token) -> bool:
+        held = self.vault.of(known)
+        return held is not None and fencing.same(held, token)
+
+    async def verify(self, claim: Claim, token: Token) -> None:
+        """Do nothing if the session is bound exactly so.
+
+        Raises:
+            BindingRefused: it is not.
+        """
+        place, known = await self._looked_up(claim)
+        bindings.check(claim, place)
+        if known is None or not bindings.is_of(known, claim) or not self._holds(known, token):
+            raise BindingRefused(
+                "Worker session verification does not match the active supervised binding.",
+                remedy=_REMEDY,
+            )
+
+    async def lend(self, claim: Claim, generation: int) -> tuple[Lent, Token | None]:
+        """Return the secret with which the session's next request may go, or why there is none."""
+        place, known = await self._looked_up(claim)
+        token = self.vault.of(known) if known is not None else None
+        lent = bindings.lending(
+            claim,
+            place,
+            known,
+            is_current=generation == self.hold.generation,
+            has_secret=token is not None,
+        )
+        return lent, token if lent is Lent.AVAILABLE else None
+
+    async def install(self, claim: Claim, generation: int, token: Token) -> bool:
+        """Keep the secret of a session that is bound already; return whether it is."""
+        place, known = await self._looked_up(claim)
+        if known is None or not bindings.is_of_process(known, claim):
+            return False
+        if generation != self.hold.generation or place is None or place.has_ended:
+            return False
+        self.vault.keep(known, token)
+        return True
+
+    async def checkpoint(self, claim: Claim, text: str) -> MessageId:
+        """Write down that the session has seen all up to that message; return how far it is.
+
+        `claim` names no room: it is the agent's.
+
+        Raises:
+            BindingRefused: it is not of the agent that it names, or no message.
+        """
+
+        def checkpoint(journal: Journal) -> MessageId:
+            place = _place(journal, claim.entry_id)
+            whole = attrs.evolve(claim, room_id=place.room_id if place is not None else "")
+            bindings.check(whole, place, about="Worker cursor")
+            known = journal.binding(claim.entry_id)
+            if known is None or not bindings.is_of_process(known, whole):
+                raise BindingRefused(
+                    "Worker cursor checkpoint does not match the active supervised binding.",
+                    remedy=_REMEDY,
+                )
+            to = bindings.cursor(text)
+            if to is None:
+                raise BindingRefused(
+                    "Compatibility worker cursor must be a numeric room message id.",
+                    remedy="Pass the id of a message, such as msg_3.",
+                )
+            there = bindings.advanced(known, to, now=self.clock.now())
+            if there is not known:
+                journal.put_binding(there)
+            return there.cursor or to
+
+        return await self.journal.change(checkpoint)
+
+    async def _looked_up(self, claim: Claim) -> tuple[Place | None, Binding | None]:
+        return await self.journal.look(
+            lambda journal: (_place(journal, claim.entry_id), journal.binding(claim.entry_id))
+        )
+
+
+def _place(journal: Journal, entry_id: str) -> Place | None:
+    entry = journal.entry(entry_id)
+    return entry.place if entry is not None else None

@@ -1,0 +1,188 @@
+"""The socket of a supervisor: lines in, lines out, each answered when it is ready.
+
+(Source: supervisor 2.) Only the owner of the home reaches it. A connection that sends more than
+fits before a line ends is cut without an answer, and so is every one whose supervisor has been
+replaced; that one then ends.
+"""
+
+import asyncio
+import os
+import socket
+import stat
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import attrs
+import structlog
+
+from letagents.domain.errors import LetAgentsError, NotAvailable
+from letagents.domain.manifest import FenceLost
+from letagents.entrypoints.daemon.methods import Methods
+from letagents.wire import supervisor as wire
+from letagents.wire.supervisor import NotALine, Request, Response
+
+log = structlog.get_logger()
+
+LONGEST_PATH = 100
+"""Bytes of a socket's path; some systems take no more than 103."""
+GRACE = 5.0
+"""Seconds in which what was begun may still be answered after the end was asked for."""
+
+_WHILE_HANDING_OVER = (wire.NEGOTIATE, wire.STATUS, wire.PREPARE_HANDOFF)
+_HANDING_OVER = "Supervisor handoff has fenced new daemon mutations."
+
+
+@attrs.define(eq=False)
+class Server:
+    """Answers on the socket until it is told to end."""
+
+    methods: Methods
+    ended: asyncio.Event = attrs.field(factory=asyncio.Event)
+    _is_handing_over: bool = False
+    _tasks: set[asyncio.Task[None]] = attrs.field(factory=set)
+    _open: set[asyncio.StreamWriter] = attrs.field(factory=set)
+
+    async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer what comes on one connection."""
+        self._open.add(writer)
+        try:
+            await self._listen(reader, writer)
+        except (OSError, asyncio.CancelledError):
+            writer.transport.abort()
+        finally:
+            self._open.discard(writer)
+
+    async def _listen(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        held, answering = b"", set[asyncio.Task[None]]()
+        while chunk := await reader.read(wire.LONGEST_LINE):
+            held += chunk
+            if len(held) > wire.LONGEST_LINE:
+                writer.transport.abort()
+                return
+            *lines, held = held.split(b"\n")
+            for line in lines:
+                if line.strip():
+                    answering.add(self._begin(line, writer))
+        if answering:
+            await asyncio.wait(answering)
+        writer.close()
+
+    def _begin(self, line: bytes, writer: asyncio.StreamWriter) -> asyncio.Task[None]:
+        task = asyncio.create_task(self._answer(line, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _answer(self, line: bytes, writer: asyncio.StreamWriter) -> None:
+        try:
+            response = await self._answered(line)
+        except FenceLost as error:
+            log.error("supervisor.replaced", code=error.code)
+            writer.transport.abort()
+            self.ended.set()
+            return
+        if not writer.is_closing():
+            writer.write(response.line())
+            with suppress(OSError):
+                await writer.drain()
+        if self._is_handing_over:
+            self.ended.set()
+
+    async def _answered(self, line: bytes) -> Response:
+        try:
+            request = wire.read_request(line)
+        except NotALine:
+            return Response(wire.VERSION, None, ok=False, error=wire.INVALID)
+        try:
+            result = await self._done(request)
+        except FenceLost:
+            raise
+        except LetAgentsError as error:
+            return self._refused(request, error.happened)
+        except NotALine as error:
+            return self._refused(request, str(error))
+        except Exception:  # the next line is to be answered all the same
+            log.exception("request.failed", method=request.method)
+            return self._refused(request, wire.INVALID)
+        return Response(wire.VERSION, request.id, ok=True, result=result)
+
+    async def _done(self, request: Request) -> object:
+        if request.method != wire.NEGOTIATE and request.version != wire.VERSION:
+            raise NotALine(wire.mismatch(request.version))
+        self.methods.sessions.hold.check()
+        if self._is_handing_over and request.method not in _WHILE_HANDING_OVER:
+            raise NotALine(_HANDING_OVER)
+        method = self.methods.named(request.method)
+        if method is None:
+            raise NotALine(f"{wire.UNSUPPORTED}{request.method}")
+        result = await method(request)
+        if request.method == wire.PREPARE_HANDOFF:
+            self._is_handing_over = True
+        return result
+
+    def _refused(self, request: Request, error: str) -> Response:
+        return Response(wire.VERSION, request.id, ok=False, error=error)
+
+    async def drain(self) -> None:
+        """Let what was begun be answered, within the grace, and close all connections."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=GRACE)
+        for writer in tuple(self._open):
+            writer.close()
+
+
+@asynccontextmanager
+async def listening(place: Path, server: Server) -> AsyncIterator[None]:
+    """Have `server` answer at the socket `place`, which only its owner may use.
+
+    Raises:
+        NotAvailable: the place is none where a socket can be.
+    """
+    listener = _bound(place)
+    accepting = await asyncio.start_unix_server(server.connected, sock=listener)
+    try:
+        yield
+    finally:
+        accepting.close()
+        _remove(place)
+        await server.drain()
+
+
+def _remove(place: Path) -> None:
+    with suppress(FileNotFoundError):
+        place.unlink()
+
+
+def _bound(place: Path) -> socket.socket:
+    """Return a socket on which processes of the owner can call; what is left of another goes."""
+    if not hasattr(socket, "AF_UNIX"):
+        raise NotAvailable(
+            "This system has no sockets in the file system.",
+            remedy="Run the supervisor on Linux or macOS.",
+        )
+    if len(os.fsencode(place)) > LONGEST_PATH:
+        raise NotAvailable(
+            f"The path of the supervisor's socket is too long: {place}.",
+            remedy=f"Set LETAGENTS_HOME to a folder whose path is shorter; {LONGEST_PATH} bytes "
+            "fit with the socket's name.",
+        )
+    try:
+        if stat.S_ISSOCK(place.lstat().st_mode):
+            place.unlink()
+    except FileNotFoundError:
+        pass
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)  # it is the owner's alone from its first moment
+    try:
+        made.bind(str(place))
+    except OSError as error:
+        made.close()
+        raise NotAvailable(
+            f"The supervisor cannot listen at {place}: {error.strerror}.",
+            remedy="Let this user write in that folder, and remove what stands in the way.",
+        ) from error
+    finally:
+        os.umask(before)
+    made.listen(128)
+    return made

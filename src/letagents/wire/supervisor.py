@@ -1,0 +1,206 @@
+"""The lines that a supervisor and its clients write to each other, and the versions of that.
+
+(Source: supervisor 2.) A line is one JSON object in UTF-8. Names and sentences here are read by
+other programs too, and stay as they are.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import orjson
+
+FIRST_VERSION = 1
+"""The version in which every client asks what a supervisor speaks."""
+VERSION = 2
+"""The version that our supervisor speaks."""
+UNDERSTOOD = frozenset({1, 2, 3})
+"""The versions that our client speaks."""
+LONGEST_LINE = 64 * 1024
+"""Bytes that a supervisor takes on one connection before a line ends."""
+
+NEGOTIATE = "daemon.negotiate"
+STATUS = "daemon.status"
+PREPARE_HANDOFF = "daemon.prepare_handoff"
+BIND = "supervisor.bind_worker_session"
+VERIFY = "supervisor.verify_worker_session"
+BORROW = "supervisor.borrow_worker_credential"
+INSTALL = "supervisor.install_worker_credential"
+CHECKPOINT = "supervisor.checkpoint_worker_cursor"
+PREPARE = "supervisor.prepare_bounded_effect"
+EXECUTE = "supervisor.execute_bounded_tool"
+COMPLETE = "supervisor.complete_bounded_effect"
+
+UNSUPPORTED = "Unsupported daemon method: "
+INVALID = "Invalid daemon request."
+NO_PARAMS = "Daemon request params must be an object."
+UNTYPED = "Supervised tool execution requires exact typed coordinates."
+
+SAFE_INTEGER = 2**53 - 1
+
+
+class NotALine(ValueError):
+    """A line is no message of the protocol."""
+
+
+@attrs.frozen
+class Request:
+    """What a client asks. `version` is None where it is no number."""
+
+    version: int | None
+    id: object
+    method: str
+    params: object = None
+
+    def line(self) -> bytes:
+        """Return it as it is written."""
+        document = {"version": self.version, "id": self.id, "method": self.method}
+        if self.params is not None:
+            document["params"] = self.params
+        return orjson.dumps(document) + b"\n"
+
+
+@attrs.frozen
+class Response:
+    """What a supervisor answers."""
+
+    version: object
+    id: object
+    ok: bool
+    result: object = None
+    error: str | None = None
+
+    def line(self) -> bytes:
+        """Return it as it is written."""
+        document: dict[str, object] = {"version": self.version}
+        if self.id is not None:
+            document["id"] = self.id
+        document["ok"] = self.ok
+        if self.ok:
+            document["result"] = self.result
+        else:
+            document["error"] = self.error
+        return orjson.dumps(document) + b"\n"
+
+
+def read_request(line: bytes) -> Request:
+    """Return the request that a line is.
+
+    Raises:
+        NotALine: it is none.
+    """
+    document = _object(line)
+    method = document.get("method")
+    return Request(
+        whole(document.get("version")),
+        document.get("id"),
+        method if isinstance(method, str) else "",
+        document.get("params"),
+    )
+
+
+def read_response(line: bytes) -> Response:
+    """Return the response that a line is.
+
+    Raises:
+        NotALine: it is none.
+    """
+    document = _object(line)
+    error = document.get("error")
+    return Response(
+        document.get("version"),
+        document.get("id"),
+        document.get("ok") is True,
+        document.get("result"),
+        error if isinstance(error, str) and error.strip() else None,
+    )
+
+
+def _object(line: bytes) -> Mapping[str, object]:
+    try:
+        document = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise NotALine(str(error)) from error
+    if not isinstance(document, Mapping):
+        raise NotALine("it is no object")
+    return document
+
+
+def mismatch(received: object) -> str:
+    """Return what is said to who speaks another version."""
+    shown = received if received is not None else "undefined"
+    return f"Protocol version mismatch: expected {VERSION}, received {shown}."
+
+
+def whole(value: object) -> int | None:
+    """Return `value` if it is a whole number that every program can hold; None if not."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if abs(value) <= SAFE_INTEGER else None
+
+
+def canonical(value: object) -> str:
+    """Return `value` as JSON, in the one way in which it is kept and compared."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+
+
+def parsed(text: str) -> Any:
+    """Return the value that `canonical` wrote."""
+    return orjson.loads(text)
+
+
+@attrs.frozen
+class Params:
+    """The parameters of a request, read leniently: what is missing is blank, and refused later."""
+
+    _fields: Mapping[str, object]
+
+    @classmethod
+    def of(cls, request: Request) -> "Params":
+        """Return the parameters of a request.
+
+        Raises:
+            NotALine: they are no object.
+        """
+        if not isinstance(request.params, Mapping):
+            raise NotALine(NO_PARAMS)
+        return cls(request.params)
+
+    def text(self, name: str) -> str:
+        """Return a text; a blank one for what is none."""
+        value = self._fields.get(name)
+        return value if isinstance(value, str) else ""
+
+    def number(self, name: str) -> int:
+        """Return a whole number; 0 for what is none."""
+        return whole(self._fields.get(name)) or 0
+
+    def flag(self, name: str) -> bool:
+        """Return whether it is true, and nothing else."""
+        return self._fields.get(name) is True
+
+    def value(self, name: str) -> object:
+        """Return whatever it is."""
+        return self._fields.get(name)
+
+    def exact(self, name: str) -> str:
+        """Return a text that is not blank and has no blanks at its ends.
+
+        Raises:
+            NotALine: it is none.
+        """
+        value = self.text(name)
+        if not value or value != value.strip():
+            raise NotALine(UNTYPED)
+        return value
+
+    def exact_number(self, name: str) -> int:
+        """Return a whole number from 1 on.
+
+        Raises:
+            NotALine: it is none.
+        """
+        value = self.number(name)
+        if value < 1:
+            raise NotALine(UNTYPED)
+        return value

@@ -1,0 +1,210 @@
+"""A supervisor does each call once, and writes down what became of it, whatever goes wrong."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+import attrs
+import pytest
+from tests.contract.supervised import put_agent_in_turn
+
+from letagents.adapters.supervision.memory import MemoryPlace, MemorySupervision
+from letagents.application.supervised_effects import Asked, Coordinates, SupervisedEffects, Told
+from letagents.application.supervising import Supervising
+from letagents.domain import inbox
+from letagents.domain.bindings import Claim
+from letagents.domain.effects import LARGEST_READ, Answer, EffectRefused, State
+from letagents.domain.errors import LetAgentsError, OutcomeUnknown, StateUnavailable
+from letagents.domain.ids import Token
+from letagents.domain.inbox import Item
+from letagents.domain.manifest import FenceLost
+from letagents.ports.supervision import Journal
+from letagents.ports.tools import Authority
+from letagents.testing.contracts.supervisor import MESSAGE, ROOM
+from letagents.testing.determinism import CountingIds, ManualClock
+from letagents.wire.supervisor import canonical, parsed
+
+pytestmark = pytest.mark.anyio
+
+AT = Coordinates("e1", "w1", "x1", 1)
+CLAIM = Claim("e1", ROOM, "w1", "x1", "s1", "https://letagents.example")
+
+
+@attrs.frozen
+class Held:
+    """A supervisor that is never replaced."""
+
+    generation: int = 1
+
+    def check(self) -> None:
+        """Do nothing."""
+
+
+@attrs.define(eq=False)
+class SlowTools:
+    """Does each call when it is let, and ends as it is told to."""
+
+    outcome: Mapping[str, object] | LetAgentsError = attrs.field(factory=lambda: {"n": 1})
+    let: asyncio.Event = attrs.field(factory=asyncio.Event)
+    begun: asyncio.Event = attrs.field(factory=asyncio.Event)
+    runs: int = 0
+    meanwhile: Callable[[], None] = lambda: None
+
+    async def run(
+        self, tool: str, arguments: Mapping[str, object], authority: Authority
+    ) -> Mapping[str, object]:
+        self.runs += 1
+        self.begun.set()
+        await self.let.wait()
+        self.meanwhile()
+        if isinstance(self.outcome, LetAgentsError):
+            raise self.outcome
+        return self.outcome
+
+
+@attrs.define(eq=False)
+class Supervised:
+    """A supervisor whose agent is in a turn."""
+
+    tools: SlowTools = attrs.field(factory=SlowTools)
+    place: MemoryPlace = attrs.field(factory=MemoryPlace)
+    effects: SupervisedEffects = attrs.field(init=False)
+    sessions: Supervising = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        journal = MemorySupervision(self.place, 1)
+        self.sessions = Supervising(journal, Held(), ManualClock())
+        self.effects = SupervisedEffects(self.sessions, CountingIds(), canonical, self.tools)
+
+    async def start(self, *, is_let: bool = True) -> None:
+        await self.sessions.journal.change(put_agent_in_turn)
+        await self.sessions.bind(CLAIM, Token(f"t{1:042d}"))
+        if is_let:
+            self.tools.let.set()
+
+    async def execute(self, asked: Asked) -> Told:
+        return await self.effects.execute(AT, asked)
+
+    def states(self) -> list[State]:
+        return [one.state for one in self.place.journal.effects_of_turn("e1", "t1")]
+
+
+def asked(number: int = 1, tool: str = "post_status", **arguments: object) -> Asked:
+    given = arguments or {"status": "working"}
+    return Asked(str(number), tool, given, canonical(given))
+
+
+@pytest.fixture
+async def supervised(anyio_backend: str) -> Supervised:
+    return Supervised()
+
+
+async def test_of_those_who_ask_at_once_one_does_it(supervised: Supervised) -> None:
+    await supervised.start(is_let=False)
+    asking = [asyncio.create_task(supervised.execute(asked())) for _ in range(3)]
+    async with asyncio.timeout(30):
+        await supervised.tools.begun.wait()
+        for _ in range(20):
+            await asyncio.sleep(0)
+        with pytest.raises(EffectRefused, match="refusing ambiguous execution"):
+            await supervised.execute(asked(status="blocked"))
+        supervised.tools.let.set()
+        told = await asyncio.gather(*asking)
+
+    assert supervised.tools.runs == 1
+    assert {(one.answer, one.effect.result) for one in told} == {(Answer.COMPLETED, '{"n":1}')}
+
+
+async def test_what_was_begun_ends_when_who_asked_has_gone(supervised: Supervised) -> None:
+    await supervised.start(is_let=False)
+    asking = asyncio.create_task(supervised.execute(asked()))
+    async with asyncio.timeout(30):
+        await supervised.tools.begun.wait()
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        supervised.tools.let.set()
+        told = await supervised.execute(asked())
+
+    assert told.effect.result == '{"n":1}'
+    assert supervised.tools.runs == 1
+    assert supervised.states() == [State.COMPLETED]
+
+
+async def test_a_tool_that_refused_is_not_called_again(supervised: Supervised) -> None:
+    await supervised.start()
+    supervised.tools.outcome = StateUnavailable("It is away.", remedy="Wait.")
+    with pytest.raises(StateUnavailable):
+        await supervised.execute(asked())
+    told = await supervised.execute(asked())
+
+    assert told.answer is Answer.FAILED
+    assert told.effect.error == "It is away. Wait."
+    assert supervised.tools.runs == 1
+
+
+async def test_a_change_whose_outcome_is_unknown_is_uncertain(supervised: Supervised) -> None:
+    await supervised.start()
+    supervised.tools.outcome = OutcomeUnknown("No answer came.", remedy="Look.")
+    with pytest.raises(OutcomeUnknown):
+        await supervised.execute(asked())
+    with pytest.raises(OutcomeUnknown):
+        await supervised.execute(asked(2, "get_board"))
+
+    assert (await supervised.execute(asked())).answer is Answer.UNCERTAIN
+    assert supervised.tools.runs == 2
+    assert supervised.states() == [State.UNCERTAIN, State.FAILED]
+
+
+async def test_what_was_done_and_could_not_be_written_down_is_never_called_failed(
+    supervised: Supervised,
+) -> None:
+    await supervised.start()
+
+    def be_replaced() -> None:
+        supervised.place.generation = 2
+
+    supervised.tools.meanwhile = be_replaced
+    with pytest.raises(FenceLost):
+        await supervised.execute(asked())
+    assert supervised.states() == [State.EXECUTING]
+
+    successor = Supervised(place=supervised.place)
+    supervised.place.generation = 1
+    assert await successor.effects.recover() == 1
+    assert supervised.states() == [State.UNCERTAIN]
+
+
+async def test_of_a_large_reading_all_is_told_and_a_note_kept(supervised: Supervised) -> None:
+    await supervised.start()
+    supervised.tools.outcome = {"text": "a" * 5 * LARGEST_READ}
+    first = await supervised.execute(asked(1, "get_board"))
+    again = await supervised.execute(asked(1, "get_board"))
+    change = await supervised.execute(asked(2))
+
+    assert parsed(first.effect.result or "") == supervised.tools.outcome
+    note = parsed(again.effect.result or "")["structuredContent"]
+    assert note["code"] == "SUPERVISED_READ_RESULT_NOT_RETAINED"
+    assert note["serialized_bytes"] == len(canonical(supervised.tools.outcome))
+    assert (await supervised.execute(asked(2))).effect.result == change.effect.result
+
+
+async def test_the_turns_own_answer_and_a_move_are_not_done(supervised: Supervised) -> None:
+    await supervised.start()
+    reply = await supervised.execute(asked(1, "send_message", reply_to=MESSAGE))
+    move = await supervised.execute(asked(2, "join_room", name="elsewhere"))
+
+    assert (reply.answer, move.answer) == (Answer.FINAL_ANSWER, Answer.ROOM_MOVE)
+    assert supervised.tools.runs == 0
+
+
+async def test_when_the_turn_is_over_nothing_more_is_begun(supervised: Supervised) -> None:
+    await supervised.start()
+
+    def end(journal: Journal) -> None:
+        item: Item = journal.unfinished("e1")[0]
+        journal.put_item(inbox.ended(item, inbox.NO_REPLY))
+
+    await supervised.sessions.journal.change(end)
+
+    with pytest.raises(EffectRefused, match="no exact active turn"):
+        await supervised.execute(asked())
+    assert supervised.states() == []

@@ -1,0 +1,379 @@
+"""What a supervised process makes of supervisors that answer oddly, late, or not at all."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from letagents.adapters.supervisor.checkpoints import Checkpoints
+from letagents.adapters.supervisor.socket import SocketSupervisor
+from letagents.adapters.system import SystemIds
+from letagents.domain.ids import MessageId
+from letagents.domain.supervised import (
+    STALE,
+    CoordinatesWrong,
+    SupervisorRefused,
+    SupervisorSilent,
+    SupervisorUnavailable,
+)
+from letagents.testing.contracts.supervisor import SESSION, change
+from letagents.wire import supervisor as wire
+from letagents.wire.supervisor import Request, Response
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="there are no such sockets"),
+]
+IDENTITY = {"protocol_version": 2, "generation": 7, "pid": 4242, "started_at": "2030-01-01"}
+BOUND = {"bound": True}
+SILENCE = "silence"
+Said = Callable[[Request], Any] | Any
+
+
+@attrs.define(eq=False)
+class Fake:
+    """Answers each method with what it was told to, and remembers what it was asked."""
+
+    socket: Path
+    said: dict[str, Any] = attrs.field(factory=lambda: {wire.NEGOTIATE: IDENTITY})
+    asked: list[Request] = attrs.field(factory=list)
+    version: int = 2
+    _listening: asyncio.Server | None = None
+
+    async def start(self) -> None:
+        self._listening = await asyncio.start_unix_server(self._answer, str(self.socket))
+
+    async def stop(self) -> None:
+        if self._listening is not None:
+            self._listening.close()
+            self._listening = None
+        self.socket.unlink(missing_ok=True)
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            request = wire.read_request(await reader.readline())
+            self.asked.append(request)
+            await self._say(request, reader, writer)
+        finally:
+            writer.close()
+
+    async def _say(
+        self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        said = self.said.get(request.method, {})
+        said = said(request) if callable(said) else said
+        if said is None:
+            return
+        if said is SILENCE:
+            await reader.read()
+        elif isinstance(said, bytes):
+            writer.write(said)
+        elif isinstance(said, str):
+            writer.write(Response(self.version, request.id, ok=False, error=said).line())
+        else:
+            writer.write(Response(self.version, request.id, ok=True, result=said).line())
+
+    def methods(self) -> list[str]:
+        return [request.method for request in self.asked]
+
+    def params(self, method: str) -> list[Any]:
+        return [request.params for request in self.asked if request.method == method]
+
+
+@pytest.fixture
+async def fake(anyio_backend: str, tmp_path: Path) -> AsyncIterator[Fake]:
+    fake = Fake(tmp_path / "daemon.sock")
+    await fake.start()
+    yield fake
+    await fake.stop()
+
+
+def process(fake: Fake, patience: float = 30.0, **environ: str) -> SocketSupervisor:
+    given = {
+        "LETAGENTS_SUPERVISOR_ENTRY_ID": "e1",
+        "LETAGENTS_SUPERVISOR_DAEMON_SOCKET": str(fake.socket),
+        "LETAGENTS_SUPERVISOR_WORK_ATTEMPT_ID": "w1",
+        "LETAGENTS_SUPERVISOR_EXECUTION_GENERATION_ID": "x1",
+    }
+    return SocketSupervisor(
+        given | environ,
+        fake.socket,
+        fake.socket.parent,
+        SystemIds(),
+        patience=patience,
+        quick=patience,
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (IDENTITY | {"protocol_version": 999}, "unsupported version"),
+        (IDENTITY | {"protocol_version": "2"}, "unsupported version"),
+        (IDENTITY | {"protocol_version": 3}, "does not match its negotiated protocol"),
+        (["healthy"], "returned a malformed result"),
+        ("It is resting.", "It is resting."),
+        (" ", "Supervisor protocol negotiation failed."),
+    ],
+)
+async def test_what_cannot_be_negotiated_is_asked_once(fake: Fake, said: Any, told: str) -> None:
+    fake.said[wire.NEGOTIATE] = said
+
+    with pytest.raises(SupervisorRefused, match=told):
+        await process(fake).bind(SESSION)
+    assert fake.methods() == [wire.NEGOTIATE]
+
+
+@pytest.mark.parametrize("said", [None, b"not JSON\n", b'{"id":"another","ok":true}\n'])
+async def test_what_is_no_answer_leaves_it_open(fake: Fake, said: Any) -> None:
+    fake.said[wire.BIND] = said
+
+    with pytest.raises(SupervisorSilent):
+        await process(fake).bind(SESSION)
+
+
+async def test_a_silent_supervisor_is_not_waited_for_long(fake: Fake) -> None:
+    fake.said[wire.NEGOTIATE] = SILENCE
+
+    with pytest.raises(SupervisorSilent, match="Timed out communicating with the supervisor"):
+        await process(fake, patience=0.05).bind(SESSION)
+
+
+async def test_one_that_says_who_it_is_is_bound_to_once(fake: Fake) -> None:
+    supervisor = process(fake)
+    await supervisor.bind(SESSION)
+    await supervisor.bind(SESSION)
+    assert fake.methods() == [wire.NEGOTIATE, wire.BIND, wire.NEGOTIATE]
+    fake.said[wire.NEGOTIATE] = IDENTITY | {"generation": 8}
+    await supervisor.bind(SESSION)
+
+    assert fake.methods().count(wire.BIND) == 2
+    assert fake.asked[0].version == 1
+    assert fake.asked[1].version == 2
+    assert fake.params(wire.BIND)[0] == {
+        "entry_id": "e1",
+        "room_id": SESSION.room_id,
+        "work_attempt_id": "w1",
+        "execution_generation_id": "x1",
+        "agent_session_id": "s1",
+        "agent_session_token": SESSION.token.value,
+        "api_url": "https://letagents.chat",
+    }
+
+
+async def test_one_that_does_not_is_bound_to_each_time(fake: Fake) -> None:
+    fake.said[wire.NEGOTIATE] = {"protocol_version": 2, "generation": 7}
+    supervisor = process(fake)
+    for _ in range(2):
+        await supervisor.bind(SESSION, is_known=True)
+
+    assert fake.methods().count(wire.BIND) == 2
+
+
+async def test_a_known_session_is_only_verified(fake: Fake) -> None:
+    supervisor = process(fake)
+    await supervisor.bind(SESSION)
+    await supervisor.bind(SESSION, is_known=True)
+    assert fake.methods()[2:] == [wire.VERIFY]
+    fake.said[wire.VERIFY] = "no"
+
+    with pytest.raises(SupervisorRefused):
+        await supervisor.bind(SESSION, is_known=True)
+    await supervisor.bind(SESSION, is_known=True)
+    assert fake.methods()[4:] == [wire.NEGOTIATE, wire.BIND]
+
+
+async def test_only_workers_are_bound(fake: Fake) -> None:
+    person = attrs.evolve(SESSION, is_worker=False)
+
+    with pytest.raises(SupervisorRefused, match="must register a worker session"):
+        await process(fake).bind(person)
+    assert await process(fake).borrow(person) == STALE
+    assert fake.asked == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{"status": "available"}, {"status": "available", "credential": " "}, {}, [], "no", None],
+)
+async def test_whatever_is_lent_oddly_is_stale(fake: Fake, said: Any) -> None:
+    fake.said[wire.BORROW] = said
+
+    assert await process(fake).borrow(SESSION) == STALE
+
+
+async def test_each_borrowing_asks_anew_and_names_the_turn(fake: Fake) -> None:
+    credentials = iter(["first", "second"])
+    fake.said[wire.BORROW] = lambda _: {"status": "available", "credential": next(credentials)}
+    supervisor = process(fake, LETAGENTS_SUPERVISOR_PROVIDER_TURN_ID="t1")
+    lent = [await supervisor.borrow(SESSION) for _ in range(2)]
+
+    assert [one.credential.value for one in lent if one.credential] == ["first", "second"]
+    sent = fake.params(wire.BORROW)[0]
+    assert sent["provider_turn_id"] == "t1"
+    assert sent["daemon_generation"] == 7
+    assert "agent_session_token" not in sent
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("nowhere", "requires a valid LETAGENTS_API_URL"),
+        ("http://letagents.example", "requires HTTPS unless"),
+        ("http://localhost.evil.example", "requires HTTPS unless"),
+    ],
+)
+async def test_nothing_is_borrowed_for_a_place_that_is_not_safe(
+    fake: Fake, url: str, told: str
+) -> None:
+    with pytest.raises(CoordinatesWrong, match=told):
+        await process(fake, LETAGENTS_API_URL=url).borrow(SESSION)
+    assert fake.asked == []
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:3001", "http://[::1]:3001", "https://a.example"])
+async def test_a_safe_place_is_named_by_its_origin(fake: Fake, url: str) -> None:
+    fake.said[wire.BORROW] = {"status": "deferred"}
+    await process(fake, LETAGENTS_API_URL=f"{url}/api").borrow(SESSION)
+
+    assert fake.params(wire.BORROW)[0]["api_url"] == url
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"state": "prepared", "effect_id": "f1"}, "valid exact room authority"),
+        ({"room_id": "a\0b", "state": "completed"}, "valid exact room authority"),
+        ({"room_id": "r", "state": "prepared"}, "did not return an effect id"),
+        ({"room_id": "r", "effect_id": "f1", "state": "resting"}, "unsupported state"),
+        ({"room_id": "r", "effect_id": "f1", "state": "prepared"}, "unsupported action"),
+        (
+            {"room_id": "r", "effect_id": "f1", "state": "prepared", "action": "use_final_answer"},
+            "unsupported action",
+        ),
+    ],
+)
+async def test_what_cannot_be_believed_of_an_effect_is_refused(
+    fake: Fake, said: Any, told: str
+) -> None:
+    fake.said[wire.PREPARE] = said
+
+    with pytest.raises(SupervisorRefused, match=told):
+        await process(fake).prepare(change())
+    assert fake.methods() == [wire.NEGOTIATE, wire.PREPARE]
+
+
+async def test_without_a_generation_nothing_is_begun(fake: Fake) -> None:
+    fake.said[wire.NEGOTIATE] = {"protocol_version": 2}
+
+    with pytest.raises(SupervisorRefused, match="generation is unavailable"):
+        await process(fake).execute(change())
+
+
+async def test_an_older_supervisor_leaves_calls_to_us(fake: Fake) -> None:
+    fake.said[wire.EXECUTE] = f"{wire.UNSUPPORTED}{wire.EXECUTE}"
+
+    assert await process(fake).execute(change()) is None
+    fake.said[wire.EXECUTE] = "It may not."
+    with pytest.raises(SupervisorRefused, match="It may not"):
+        await process(fake).execute(change())
+
+
+async def test_a_call_that_does_not_fit_a_line_is_not_sent(fake: Fake) -> None:
+    with pytest.raises(SupervisorRefused, match="longer than"):
+        await process(fake).execute(change(text="a" * wire.LONGEST_LINE))
+    assert fake.methods() == [wire.NEGOTIATE]
+
+
+async def test_word_of_an_outcome_outlasts_a_handover(fake: Fake) -> None:
+    told = asyncio.Event()
+    fake.said[wire.COMPLETE] = lambda _: told.set()
+    supervisor = process(fake)
+    telling = asyncio.create_task(supervisor.complete("f1", result={"n": 1}))
+    async with asyncio.timeout(30):
+        await told.wait()
+    await fake.stop()
+    fake.said |= {wire.NEGOTIATE: IDENTITY | {"generation": 8}, wire.COMPLETE: {"completed": True}}
+    await fake.start()
+    async with asyncio.timeout(30):
+        await telling
+
+    sent = fake.params(wire.COMPLETE)
+    assert (sent[0]["daemon_generation"], sent[-1]["daemon_generation"]) == (7, 8)
+    assert {one["effect_id"] for one in sent} == {"f1"}
+    assert "provider_turn_id" not in sent[0]
+
+
+async def test_what_is_refused_for_good_is_told_once(fake: Fake) -> None:
+    words = iter(["It belongs to a stale daemon generation.", "It is not of the turn."])
+    fake.said[wire.COMPLETE] = lambda _: next(words)
+
+    with pytest.raises(SupervisorRefused, match="not of the turn"):
+        await process(fake).complete("f1", result={})
+    assert fake.methods().count(wire.COMPLETE) == 2
+
+
+async def test_a_supervisor_that_stays_away_is_given_up(fake: Fake) -> None:
+    await fake.stop()
+
+    with pytest.raises(SupervisorUnavailable):
+        await process(fake, patience=0.1).complete("f1", error="It failed.")
+
+
+async def test_the_newest_cursor_is_sent_again_after_a_failure(fake: Fake) -> None:
+    answers = iter([None, {"checkpointed": True}])
+    fake.said[wire.CHECKPOINT] = lambda _: next(answers)
+    supervisor = process(fake)
+    await supervisor.checkpoint(SESSION, "msg_12")
+    await supervisor.checkpoint(SESSION, "msg_10")
+    await supervisor.settled()
+
+    sent = fake.params(wire.CHECKPOINT)
+    assert [one["room_cursor"] for one in sent] == ["msg_12", "msg_12"]
+    assert "agent_session_token" not in sent[0]
+
+
+async def test_a_newer_cursor_takes_the_place_of_one_that_failed() -> None:
+    sent: list[str] = []
+
+    async def send(_route: str, cursor: str) -> None:
+        sent.append(cursor)
+        if cursor == "msg_1":
+            checkpoints.schedule("route", MessageId(2))
+            raise SupervisorUnavailable("It is away.", remedy="Wait.")
+
+    forgotten: list[str] = []
+    checkpoints = Checkpoints(send, forgotten.append, pauses=(30.0,))
+    checkpoints.schedule("route", MessageId(1))
+    async with asyncio.timeout(20):
+        await checkpoints.settled()
+
+    assert sent == ["msg_1", "msg_2"]
+    assert forgotten == []
+
+
+@pytest.mark.parametrize(
+    ("failure", "times"),
+    [
+        (SupervisorUnavailable("It is away.", remedy="Wait."), 4),
+        (SupervisorRefused("It is not of the agent.", remedy="Bind."), 1),
+    ],
+)
+async def test_a_cursor_that_never_passes_is_dropped(failure: Exception, times: int) -> None:
+    sent: list[str] = []
+
+    async def send(_route: str, cursor: str) -> None:
+        sent.append(cursor)
+        raise failure
+
+    forgotten: list[str] = []
+    checkpoints = Checkpoints(send, forgotten.append, pauses=(0.0, 0.0, 0.0))
+    checkpoints.schedule("route", MessageId(1))
+    await checkpoints.settled()
+
+    assert sent == ["msg_1"] * times
+    assert forgotten == ["route"]
