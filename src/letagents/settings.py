@@ -120,6 +120,11 @@ class Settings:
         return self.api_url or UNSET_API
 
     @property
+    def supervisor_socket(self) -> Path:
+        """Where the supervisor of this home answers. (Source: supervisor 2.1.)"""
+        return self.home / "daemon.sock"
+
+    @property
     def run_dir(self) -> Path:
         """Where processes of this machine find each other."""
         return self.home / "run"

@@ -28,6 +28,8 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.application.client import LetAgents
     from letagents.application.directory import Directory
     from letagents.application.memory import Stores
+    from letagents.application.supervised_effects import SupervisedEffects
+    from letagents.application.supervising import Supervising
     from letagents.domain.path_guard import IsHeld
     from letagents.ports.attendance import Attendance
     from letagents.ports.board import Board
@@ -40,6 +42,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.ports.rooms import RoomTransport
     from letagents.ports.state import StateStore
     from letagents.ports.surroundings import Checkouts, Surroundings
+    from letagents.ports.tools import Tools
     from letagents.settings import Settings
 
 T = TypeVar("T")
@@ -343,6 +346,38 @@ async def open_hosted_rooms(
 
     async with client_of(url.rstrip("/"), transport) as client:
         yield HostedRooms(Calls(client, lambda: token))
+
+
+@asynccontextmanager
+async def open_supervisor(
+    settings: "Settings", written: "Callable[[object], str]", tools: "Tools | None" = None
+) -> "AsyncIterator[tuple[Supervising, SupervisedEffects]]":
+    """Open what a supervisor of this home needs; nobody else supervises it meanwhile.
+
+    `written` writes results as they are kept; with `tools` it does its agents' calls itself.
+
+    Raises:
+        AlreadySupervised: somebody does.
+        StateUnavailable: the journal cannot be used.
+    """
+    from letagents.adapters.supervision.hold import HomeHold
+    from letagents.adapters.supervision.sql import SqlSupervision
+    from letagents.adapters.system import SystemClock, SystemIds
+    from letagents.application.recovering import recover
+    from letagents.application.supervised_effects import SupervisedEffects
+    from letagents.application.supervising import Supervising
+
+    clock = SystemClock()
+    async with AsyncExitStack() as opened:
+        hold = HomeHold(settings.home)
+        opened.callback(hold.close)
+        hold.take()
+        journal = SqlSupervision(settings.home / "supervisor.db", hold.generation)
+        opened.push_async_callback(journal.aclose)
+        await recover(journal, clock)
+        sessions = Supervising(journal, hold, clock)
+        opened.callback(sessions.vault.forget)
+        yield sessions, SupervisedEffects(sessions, SystemIds(), written, tools)
 
 
 def guard_changes() -> "ModuleType":

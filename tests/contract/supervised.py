@@ -11,6 +11,7 @@ from letagents.adapters.supervision.hold import HomeHold
 from letagents.adapters.supervision.memory import MemoryPlace, MemorySupervision
 from letagents.adapters.supervisor.socket import SocketSupervisor
 from letagents.adapters.system import SystemIds
+from letagents.application.recovering import recover
 from letagents.application.supervised_effects import SupervisedEffects
 from letagents.application.supervising import Supervising
 from letagents.domain import inbox
@@ -98,7 +99,7 @@ class SocketWorld:
         journal = MemorySupervision(self.place, hold.generation)
         sessions = Supervising(journal, hold, self.clock)
         effects = SupervisedEffects(sessions, self.ids, canonical, self.tools)
-        await effects.recover()
+        await recover(journal, self.clock)
         self.server = Server(Methods(sessions, effects, Identity("py-test")))
         await self._running.enter_async_context(listening(self.socket, self.server))
 

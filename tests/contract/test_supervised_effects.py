@@ -8,6 +8,7 @@ import pytest
 from tests.contract.supervised import put_agent_in_turn
 
 from letagents.adapters.supervision.memory import MemoryPlace, MemorySupervision
+from letagents.application.recovering import Found, recover
 from letagents.application.supervised_effects import Asked, Coordinates, SupervisedEffects, Told
 from letagents.application.supervising import Supervising
 from letagents.domain import inbox
@@ -167,9 +168,8 @@ async def test_what_was_done_and_could_not_be_written_down_is_never_called_faile
         await supervised.execute(asked())
     assert supervised.states() == [State.EXECUTING]
 
-    successor = Supervised(place=supervised.place)
-    supervised.place.generation = 1
-    assert await successor.effects.recover() == 1
+    successor = MemorySupervision(supervised.place, 2)
+    assert await recover(successor, ManualClock()) == Found(effects=1, items=1)
     assert supervised.states() == [State.UNCERTAIN]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from letagents.adapters.supervision.hold import COUNTER, LOCK, HomeHold
+from letagents.domain.errors import StateUnavailable
 from letagents.domain.manifest import AlreadySupervised, FenceLost, GenerationDamaged
 
 
@@ -69,6 +70,13 @@ def test_a_count_that_cannot_be_read_is_left_and_the_lock_let_go(tmp_path: Path)
     assert (tmp_path / COUNTER).read_text() == "seven\n"
     (tmp_path / COUNTER).write_text("7\n")
     assert taken(tmp_path).generation == 8
+
+
+def test_a_home_that_cannot_be_had_is_told(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("a file")
+
+    with pytest.raises(StateUnavailable, match="cannot be supervised"):
+        taken(tmp_path / "home")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes say nothing there")

@@ -255,6 +255,15 @@ async def test_what_a_dead_supervisor_left_does_not_stand_in_the_way(world: Sock
     assert (await ask(world, wire.STATUS))["ok"] is True
 
 
+async def test_the_socket_of_a_successor_is_left_where_it_is(world: SocketWorld) -> None:
+    world.socket.unlink()
+    with socket.socket(socket.AF_UNIX) as successor:
+        successor.bind(str(world.socket))
+        await world.end()
+
+        assert world.socket.exists()
+
+
 async def test_a_file_in_its_place_is_left(world: SocketWorld, tmp_path: Path) -> None:
     assert world.server is not None
     (tmp_path / "file").write_text("mine")

@@ -22,7 +22,8 @@ from letagents.ports.tools import Authority, Tools
 
 log = structlog.get_logger()
 
-_IN_TURN = (Stage.AWAITING_RESULT, Stage.RESULT_RECOVERY, Stage.PUBLISHING)
+_IN_TURN = (Stage.PENDING, Stage.AWAITING_RESULT, Stage.RESULT_RECOVERY, Stage.PUBLISHING)
+"""Where an item may be whose turn goes on; after a crash it waits until its turn is looked up."""
 _REMEDY = "End this turn; its supervisor begins the next one."
 
 
@@ -83,18 +84,6 @@ class SupervisedEffects:
     def can_execute(self) -> bool:
         """Whether calls are done here."""
         return self._tools is not None
-
-    async def recover(self) -> int:
-        """Say of what was under way when the last supervisor died that it may be done."""
-
-        def recover(journal: Journal) -> int:
-            now = self._sessions.clock.now()
-            found = [one for one in journal.unsettled() if one.state is State.EXECUTING]
-            for one in found:
-                journal.put_effect(effects.after_crash(one, now=now))
-            return len(found)
-
-        return await self._sessions.journal.change(recover)
 
     async def prepare(self, at: Coordinates, asked: Asked, *, is_change: bool) -> Told:
         """Write a call down before it is done; return what is to become of it.

@@ -13,6 +13,7 @@ import attrs
 from letagents.adapters import private
 from letagents.adapters.sql.file_lock import FileLock
 from letagents.domain import manifest
+from letagents.domain.errors import StateUnavailable
 from letagents.domain.manifest import AlreadySupervised, FenceLost
 
 LOCK = "daemon.lock"
@@ -42,18 +43,27 @@ class HomeHold:
         Raises:
             AlreadySupervised: another process has it.
             GenerationDamaged: the file that counts them is not as it was written.
-            OSError: the files cannot be had.
+            StateUnavailable: the files cannot be had.
         """
-        private.make_folder(self._home)
-        if not self._lock.try_take():
-            raise AlreadySupervised
         try:
-            generation = manifest.next_generation(self._counted())
-            self._count(generation)
+            private.make_folder(self._home)
+            if not self._lock.try_take():
+                raise AlreadySupervised
+            self._generation = self._next()
+        except OSError as error:
+            self.close()
+            raise StateUnavailable(
+                f"{self._home} cannot be supervised: {error.strerror or error}.",
+                remedy="Let this user write there, or set LETAGENTS_HOME to another folder.",
+            ) from error
         except BaseException:
-            self._lock.close()
+            self.close()
             raise
-        self._generation = generation
+
+    def _next(self) -> int:
+        generation = manifest.next_generation(self._counted())
+        self._count(generation)
+        return generation
 
     def check(self) -> None:
         """Do nothing as long as no newer supervisor has taken over. Raises: FenceLost."""

@@ -124,6 +124,7 @@ def _parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     _guard(commands)
     _serve(commands)
     _accounts(commands)
+    _supervise(commands)
     _doctor(commands)
     return parser
 
@@ -333,6 +334,14 @@ def _accounts(commands: Commands) -> None:
             verb.add_argument("--name", help="what people read in its place")
         _database(verb)
         _json(verb)
+
+
+def _supervise(commands: Commands) -> None:
+    does = "answer the processes of supervised agents, and keep the journal of what they do"
+    supervise = _command(commands, "supervise", module="supervising", does=does)
+    foreground = "do it in this process, until Ctrl-C"
+    supervise.add_argument("--foreground", action="store_true", required=True, help=foreground)
+    _json(supervise)
 
 
 def _database(parser: argparse.ArgumentParser) -> None:

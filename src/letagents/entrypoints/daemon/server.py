@@ -139,23 +139,28 @@ async def listening(place: Path, server: Server) -> AsyncIterator[None]:
     Raises:
         NotAvailable: the place is none where a socket can be.
     """
-    listener = _bound(place)
+    listener, ours = _bound(place)
     accepting = await asyncio.start_unix_server(server.connected, sock=listener)
     try:
         yield
     finally:
         accepting.close()
-        _remove(place)
+        _remove(place, ours)
         await server.drain()
 
 
-def _remove(place: Path) -> None:
+def _remove(place: Path, ours: os.stat_result) -> None:
+    """Remove our socket, unless that of a successor stands in its place already."""
     with suppress(FileNotFoundError):
-        place.unlink()
+        if os.path.samestat(place.lstat(), ours):
+            place.unlink()
 
 
-def _bound(place: Path) -> socket.socket:
-    """Return a socket on which processes of the owner can call; what is left of another goes."""
+def _bound(place: Path) -> tuple[socket.socket, os.stat_result]:
+    """Return a socket on which processes of the owner can call, and what it is in the file system.
+
+    What is left of another socket there goes.
+    """
     if not hasattr(socket, "AF_UNIX"):
         raise NotAvailable(
             "This system has no sockets in the file system.",
@@ -185,4 +190,4 @@ def _bound(place: Path) -> socket.socket:
     finally:
         os.umask(before)
     made.listen(128)
-    return made
+    return made, place.lstat()

@@ -1,0 +1,72 @@
+"""A supervisor as a process: it looks at what was left, answers, and ends in order when told to.
+
+Told to end, or replaced, it takes nothing more, lets what was begun be answered, and lets go of the
+home. The agents' own processes live on.
+"""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version
+from types import FrameType
+
+import structlog
+
+from letagents.entrypoints.daemon.methods import Identity, Methods
+from letagents.entrypoints.daemon.server import Server, listening
+from letagents.settings import Settings
+from letagents.wire.supervisor import canonical
+from letagents.wiring import open_supervisor
+
+log = structlog.get_logger()
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_FINGERPRINT = "LETAGENTS_SUPERVISOR_{}_FINGERPRINT"
+
+
+async def supervise(
+    settings: Settings, environ: Mapping[str, str], announce: Callable[[int], None]
+) -> None:
+    """Supervise the agents of a home until a signal comes, or another supervisor takes over.
+
+    `announce` is told the generation once everybody can ask.
+
+    Raises: as open_supervisor.
+        FenceLost: another one has taken over.
+    """
+    async with open_supervisor(settings, canonical) as (sessions, effects):
+        server = Server(Methods(sessions, effects, _identity(environ)))
+        async with listening(settings.supervisor_socket, server):
+            with _told_by_signals(server.ended.set):
+                generation = sessions.hold.generation
+                log.info("supervisor.started", generation=generation, pid=os.getpid())
+                announce(generation)
+                await server.ended.wait()
+        log.info("supervisor.ended", generation=generation)
+        sessions.hold.check()
+
+
+def _identity(environ: Mapping[str, str]) -> Identity:
+    def told(name: str) -> str | None:
+        return environ.get(_FINGERPRINT.format(name), "").strip() or None
+
+    implementation = f"py-{version('letagents')}"
+    return Identity(implementation, told("RUNTIME_ENVIRONMENT"), told("COMPATIBILITY"))
+
+
+@contextmanager
+def _told_by_signals(end: Callable[[], None]) -> Iterator[None]:
+    """Call `end` on the loop when a signal asks for it."""
+    loop = asyncio.get_running_loop()
+
+    def told(_number: int, _frame: FrameType | None) -> None:
+        loop.call_soon_threadsafe(end)
+
+    before = {number: signal.signal(number, told) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
