@@ -48,8 +48,16 @@ class Record:
         Raises:
             StateDamaged: what was read cannot be written again.
         """
+        return self.followed_by(state)[1]
+
+    def followed_by(self, state: LocalState) -> "tuple[Record, bytes]":
+        """Return the record in which `state` has taken this one's place, and its content.
+
+        Raises: as `rewritten`.
+        """
         try:
-            return _text(_STATE.dump(state, self.state, self.plain))
+            plain = _STATE.dump(state, self.state, self.plain)
+            return Record(self.place, state, plain), _text(plain)
         except RecursionError:
             raise damaged(self.place, "it is nested too deeply") from None
 

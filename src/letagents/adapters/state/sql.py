@@ -1,6 +1,7 @@
 """The states of a server's accounts, in the database of its rooms: one document for each.
 
-A document is read only when its number says that somebody wrote it since it was read last.
+A document is read only when its number says that somebody else wrote it since it was read or
+written here last: of an account with hundreds of workers that takes longer than all else.
 """
 
 import threading
@@ -87,7 +88,7 @@ class SqlStates:
             number, record = self._store.read(lambda unit: self._found(unit, account_id))
         except RoomsUnavailable as error:
             raise _unavailable(error) from error
-        # What a writer finds may be another's that is never committed: only readers remember.
+        # What a writer finds may be another's that is never committed: that is not remembered.
         self._note(account_id, number, record)
         return record.state
 
@@ -97,7 +98,10 @@ class SqlStates:
         decide: Callable[[LocalState], tuple[LocalState, T]],
         gone: threading.Event,
     ) -> T:
+        written: list[tuple[int, Record]] = []
+
         def replace(unit: Unit) -> T:
+            written.clear()
             if gone.is_set():
                 raise _Withdrawn
             number, record = self._found(unit, account_id)
@@ -106,18 +110,21 @@ class SqlStates:
             except Exception as error:
                 raise _Raised(error) from error
             if state is not record.state:
-                document = record.rewritten(state).decode()
-                unit.change(
-                    _PUT, {"account_id": account_id, "number": number + 1, "document": document}
-                )
+                following, content = record.followed_by(state)
+                written.append((number + 1, following))
+                facts = {"account_id": account_id, "number": number + 1}
+                unit.change(_PUT, {**facts, "document": content.decode()})
             return answer
 
         try:
-            return self._store.write(replace, f"state of {account_id}")
+            answer = self._store.write(replace, f"state of {account_id}")
         except _Raised as raised:
             raise raised.error from None
         except RoomsUnavailable as error:
             raise _unavailable(error) from error
+        for number, record in written:
+            self._note(account_id, number, record)
+        return answer
 
     def _found(self, unit: Unit, account_id: str) -> tuple[int, Record]:
         row = unit.row(_NUMBER, account_id=account_id)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from letagents.application.onboarding import Known, shown_of
 from letagents.application.signing_in import SignedIn
+from letagents.domain import git_rooms
 from letagents.domain.errors import LetAgentsError, RoomsUnavailable
 from letagents.domain.ids import RoomId
 from letagents.domain.local_state import RoomSession
@@ -35,7 +36,7 @@ async def start_device_auth(visit: Visit, arguments: Arguments) -> Result:
     signing = visit.client.onboarding.signing
     if signing is None:
         return {"success": False, "error": NO_SERVER, "hint": GO_ON}
-    room_id = room_of(arguments.get("room_id")) or visit.client.places.current_id
+    room_id = room_of(arguments.get("room_id")) or await _here(visit)
     try:
         pending, is_reused = await signing.begin(room_id, anew=arguments.get("force") is True)
     except RoomsUnavailable as error:
@@ -85,11 +86,18 @@ async def _signed_in(visit: Visit, arguments: Arguments, made: SignedIn) -> Resu
 
 async def _joined(visit: Visit, arguments: Arguments, made: SignedIn) -> "Entered | None":
     """Enter the room that was meant, if any was. That somebody is signed in stands either way."""
-    places = visit.client.places
-    meant = room_of(arguments.get("room_id")) or _room(made.suggested_room) or places.current_id
+    meant = room_of(arguments.get("room_id")) or _room(made.suggested_room) or await _here(visit)
+    if meant is None:
+        return None
     with suppress(LetAgentsError):
-        return await places.join(meant) if meant is not None else None
+        return await visit.client.places.enter(git_rooms.behind(meant), via="join_room")
     return None
+
+
+async def _here(visit: Visit) -> RoomId | None:
+    """Return the room that this chat is in, or else the one that is chosen for its folder."""
+    current = visit.client.places.current_id
+    return current or (await visit.client.repository.look()).configured.active
 
 
 def _room(text: str | None) -> RoomId | None:

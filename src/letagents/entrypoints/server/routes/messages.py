@@ -16,13 +16,15 @@ from letagents.wire import notices
 from letagents.wire.http import messages as wire
 
 POLL = timedelta(seconds=30)
+PROMPT_KINDS = ("inline", "auto")
 KEY_LIMIT = 240
 """Characters of an idempotency key that count."""
 
 
 async def say(call: Call) -> Response:
-    """Say something, as the worker whose session the body shows."""
-    fence = await call.acting()
+    """Say something, as the worker whose session the body shows, or as the account's person."""
+    fence = await call.acting_marked()
+    await _check(call)
     draft = Draft(
         await call.text("text") or "",
         await _key(call),
@@ -32,6 +34,15 @@ async def say(call: Call) -> Response:
     said = await call.hosting.rooms.post(call.room_id, draft, fence)
     told = notices.plain(said.mention_notices)
     return answer({**wire.plain(said), "room_id": str(call.room_id), **told}, 201)
+
+
+async def _check(call: Call) -> None:
+    """Refuse what a message may be asked to be elsewhere, and is not here."""
+    kind = (await call.text("agent_prompt_kind") or "inline").strip().lower()
+    if kind not in PROMPT_KINDS:
+        raise Refused(400, f"agent_prompt_kind must be one of: {', '.join(PROMPT_KINDS)}")
+    if (await call.body()).get("attachments"):
+        raise Refused(400, "attachment upload not found or expired")
 
 
 async def _key(call: Call) -> ClientKey:
