@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from letagents.ports.ids import Ids
     from letagents.ports.people import People
     from letagents.ports.receipts import Receipts
+    from letagents.ports.room_names import RoomNames
+    from letagents.ports.threads import ThreadsOf
     from letagents.ports.whereabouts import Roster
 
 
@@ -92,6 +94,8 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
             feed=_feed(rooms, settings.lease_term),
             roster=_roster(rooms),
             receipts=_receipts(rooms),
+            threads=_threads(rooms),
+            names=_names(rooms),
             watched=rooms,
             roll=KeptAttendance(rooms, ids),
             people=_people(serving),
@@ -154,6 +158,18 @@ def _roster(rooms: "LocalRooms") -> "Roster":
     from letagents.adapters.rooms.kept.whereabouts import KeptRoster
 
     return KeptRoster(rooms)
+
+
+def _threads(rooms: "LocalRooms") -> "ThreadsOf":
+    from letagents.adapters.rooms.kept.threads import KeptThreads
+
+    return KeptThreads(rooms)
+
+
+def _names(rooms: "LocalRooms") -> "RoomNames":
+    from letagents.adapters.rooms.kept.room_names import KeptRoomNames
+
+    return KeptRoomNames(rooms)
 
 
 def _receipts(rooms: "LocalRooms") -> "Receipts":

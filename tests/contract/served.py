@@ -23,6 +23,8 @@ from letagents.adapters.rooms.kept.knowledge import KeptKnowledge
 from letagents.adapters.rooms.kept.paths import KeptPaths
 from letagents.adapters.rooms.kept.reasoning import KeptReasonings
 from letagents.adapters.rooms.kept.receipts import KeptReceipts
+from letagents.adapters.rooms.kept.room_names import KeptRoomNames
+from letagents.adapters.rooms.kept.threads import KeptThreads
 from letagents.adapters.rooms.kept.wakes import KeptWakes
 from letagents.adapters.rooms.kept.whereabouts import KeptRoster
 from letagents.adapters.rooms.local import LocalRooms
@@ -78,6 +80,8 @@ def hosting(rooms: KeptRooms, clock: ManualClock, memory: Stores | None = None) 
         feed=KeptFeed(rooms, TERM),
         roster=KeptRoster(rooms),
         receipts=KeptReceipts(rooms),
+        threads=KeptThreads(rooms),
+        names=KeptRoomNames(rooms),
         watched=rooms,
     )
 

@@ -39,7 +39,9 @@ from letagents.ports.ids import Ids
 from letagents.ports.path_claims import PathClaims
 from letagents.ports.people import People
 from letagents.ports.receipts import Receipts
+from letagents.ports.room_names import RoomNames
 from letagents.ports.rooms import RoomTransport
+from letagents.ports.threads import ThreadsOf
 from letagents.ports.vitals import Watched
 from letagents.ports.whereabouts import Roster
 
@@ -94,6 +96,8 @@ class Hosting:
     feed: Feed | None = None
     roster: Roster | None = None
     receipts: Receipts | None = None
+    threads: ThreadsOf | None = None
+    names: RoomNames | None = None
     watched: Watched | None = None
     answered: Counter[tuple[str, int]] = attrs.field(factory=Counter)
     """How many requests of each route were answered with each status."""

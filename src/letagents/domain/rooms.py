@@ -15,7 +15,7 @@ import attrs
 from letagents.domain import git_rooms
 from letagents.domain.errors import Malformed, UnknownRoom
 from letagents.domain.ids import RoomId
-from letagents.domain.names import is_blank
+from letagents.domain.names import DISPLAY_NAME_LIMIT, collapse, is_blank
 
 _CODE = re.compile(r"[A-Z0-9]{4}(?:-[A-Z0-9]{4})+")
 _UNESCAPED = "-_.!~*'()"
@@ -60,6 +60,25 @@ def canonical(text: str) -> RoomId:
         return RoomId(text.strip().upper())
     name = git_rooms.canonical_name("" if is_blank(text) else text)
     return RoomId(name.upper() if looks_like_code(name) else name)
+
+
+def checked_display_name(name: str) -> str:
+    """Return what a room is to be called (K124).
+
+    Raises:
+        Malformed: no room is called so.
+    """
+    plain = collapse(name)
+    if not plain or is_blank(plain):
+        raise Malformed("display_name is required", remedy="Pass display_name.")
+    if not 2 <= len(plain) <= DISPLAY_NAME_LIMIT:
+        raise Malformed(
+            f"display_name must be between 2 and {DISPLAY_NAME_LIMIT} characters",
+            remedy="Choose a name of such a length.",
+        )
+    if not plain.isprintable():
+        raise Malformed("display_name cannot be shown", remedy="Use printable characters.")
+    return plain
 
 
 def invite_code(text: str) -> RoomId:

@@ -15,7 +15,9 @@ from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.messages import Message
 from letagents.domain.receipts import Receipt
+from letagents.domain.rooms import Room
 from letagents.domain.sessions import Seat, Session
+from letagents.domain.threads import Tally, Voice
 from letagents.domain.ticks import Tick
 from letagents.ports.ids import Ids
 
@@ -190,6 +192,18 @@ class Book(Protocol):
 
     def message(self, number: int) -> Message | None:
         """Return the message of that number."""
+        ...
+
+    def threads(self, limit: int) -> list[Tally]:
+        """Return the threads with the newest replies, those first."""
+        ...
+
+    def voices(self, root: int, read_to: int) -> list[Voice]:
+        """Return who spoke in a thread, the last first; replies after `read_to` are unread."""
+        ...
+
+    def rename(self, display_name: str) -> Room:
+        """Call the room so at once, and return it."""
         ...
 
     def receipts(self, number: int) -> list[Receipt]:

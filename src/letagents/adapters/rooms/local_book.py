@@ -25,6 +25,7 @@ from letagents.adapters.rooms import (
     local_receipts,
     local_rows,
     local_seats,
+    local_threads,
     slips,
 )
 from letagents.adapters.rooms.book import (
@@ -54,7 +55,9 @@ from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.messages import Message
 from letagents.domain.receipts import Receipt
+from letagents.domain.rooms import Room
 from letagents.domain.sessions import Seat, Session, SessionKind
+from letagents.domain.threads import Tally, Voice
 from letagents.domain.ticks import Tick
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
@@ -375,6 +378,18 @@ class LocalBook:
     def message(self, number: int) -> Message | None:
         """Return the message of that number."""
         return local_rows.message_numbered(self._unit, self.room_id, number)
+
+    def threads(self, limit: int) -> list[Tally]:
+        """Return the threads with the newest replies."""
+        return local_threads.threads(self._unit, self.room_id, limit)
+
+    def voices(self, root: int, read_to: int) -> list[Voice]:
+        """Return who spoke in a thread."""
+        return local_threads.voices(self._unit, self.room_id, root, read_to)
+
+    def rename(self, display_name: str) -> Room:
+        """Call the room so."""
+        return local_seats.rename(self._unit, self.room_id, display_name)
 
     def receipts(self, number: int) -> list[Receipt]:
         """Return the receipts of the message of that number."""

@@ -76,6 +76,12 @@ _COUNT_CHANGE = (
     .values(roster_changes=ROOMS.c.roster_changes + literal_column("1"))
 )
 
+_RENAME = (
+    ROOMS.update()
+    .where(ROOMS.c.room_id == bindparam("at_room"))
+    .values(display_name=bindparam("display_name"))
+)
+
 
 def create(store: LocalStore, ids: Ids, clock: Clock) -> Room:
     """Make a room that is entered by a new invite code."""
@@ -102,6 +108,14 @@ def join(store: LocalStore, room_id: RoomId, clock: Clock, *, create: bool) -> R
     return store.write(
         lambda unit: _found(unit, room_id) or _make(unit, room_id, clock), room_id.value
     )
+
+
+def rename(unit: Unit, room_id: RoomId, display_name: str) -> Room:
+    """Call a room so, and return it."""
+    unit.change(_RENAME, {"at_room": room_id.value, "display_name": display_name})
+    renamed = _found(unit, room_id)
+    assert renamed is not None  # noqa: S101  # it was entered in this transaction
+    return renamed
 
 
 def known(store: LocalStore) -> tuple[Room, ...]:

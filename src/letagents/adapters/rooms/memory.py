@@ -68,6 +68,11 @@ class _Kept:
     things: Things = attrs.field(factory=dict)
     slips: MemorySlips = attrs.field(factory=MemorySlips)
 
+    def rename(self, display_name: str) -> Room:
+        """Call the room so."""
+        self.room = attrs.evolve(self.room, display_name=display_name)
+        return self.room
+
     def seat(self, seat: Seat) -> None:
         """Keep a seat; what waited for who has left passes on."""
         session = seat.session
@@ -508,6 +513,7 @@ class MemoryRooms:
             self._processes,
             kept.numbered,
             say,
+            kept.rename,
         )
 
     def _sign(self, kept: _Kept, fence: Fence | None) -> None:

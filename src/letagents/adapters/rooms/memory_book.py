@@ -1,6 +1,7 @@
 """The book of a room in this process's memory: what is put down is kept all at once at the end."""
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -13,7 +14,9 @@ from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.messages import Message
 from letagents.domain.names import name_key
 from letagents.domain.receipts import Receipt
+from letagents.domain.rooms import Room
 from letagents.domain.sessions import Seat, Session, SessionKind
+from letagents.domain.threads import Tally, Voice
 from letagents.domain.ticks import Tick
 from letagents.ports.ids import Ids
 from letagents.ports.processes import Processes
@@ -46,6 +49,7 @@ class MemoryBook:
     _processes: Processes
     _numbered: Callable[[int], Message | None]
     _say: Say
+    _rename: Callable[[str], Room]
     _put: Things = attrs.field(factory=dict)
 
     def get(self, kind: Kind[V], key: str) -> V | None:
@@ -130,6 +134,42 @@ class MemoryBook:
     def message(self, number: int) -> Message | None:
         """Return the message of that number."""
         return self._numbered(number)
+
+    def threads(self, limit: int) -> list[Tally]:
+        """Return the threads with the newest replies."""
+        found: dict[int, Tally] = {}
+        for one in self._said():
+            if one.is_thread_reply:
+                root = one.thread_root.number
+                replies = found[root].replies if root in found else 0
+                found[root] = Tally(root, replies + 1, one.id.number)
+        return sorted(found.values(), key=lambda one: one.latest, reverse=True)[:limit]
+
+    def voices(self, root: int, read_to: int) -> list[Voice]:
+        """Return who spoke in a thread."""
+        found: dict[tuple[str, str | None], Voice] = {}
+        for one in self._said():
+            if one.thread_root.number == root:
+                before = found.get((one.sender, one.source))
+                is_unread = one.is_thread_reply and one.id.number > read_to
+                found[one.sender, one.source] = Voice(
+                    sender=one.sender,
+                    source=one.source,
+                    messages=(before.messages if before else 0) + 1,
+                    latest=one.id.number,
+                    unread=(before.unread if before else 0) + is_unread,
+                )
+        return sorted(found.values(), key=lambda one: one.latest, reverse=True)
+
+    def _said(self) -> Iterator[Message]:
+        numbered = (self._numbered(number) for number in itertools.count(1))
+        for one in itertools.takewhile(lambda message: message is not None, numbered):
+            assert one is not None  # noqa: S101  # taken while it is not
+            yield one
+
+    def rename(self, display_name: str) -> Room:
+        """Call the room so at once."""
+        return self._rename(display_name)
 
     def receipts(self, number: int) -> list[Receipt]:
         """Return the receipts of the message of that number."""

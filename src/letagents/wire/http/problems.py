@@ -141,6 +141,7 @@ _ERRORS_IN = (
     "serving",
     "targets",
     "tasks",
+    "threads",
     "verdicts",
     "wake_rules",
 )

@@ -2,7 +2,8 @@
 
 import attrs
 
-from letagents.adapters.rooms.hosted.calls import Absent, Calls
+from letagents.adapters.rooms.hosted.calls import Calls
+from letagents.adapters.rooms.hosted.projects import Absent
 from letagents.domain.errors import UnknownMessage
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId

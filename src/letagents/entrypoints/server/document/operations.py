@@ -196,6 +196,16 @@ _ROOMS: Table = {
     ("GET", f"{_ROOM}/messages/{{message_id}}/info"): _reads(
         in_room(message_id=TEXT, receipts=several(ref("Receipt")))
     ),
+    ("PATCH", _ROOM): _does(ref("Room"), acts="person", needs=("display_name",), display_name=TEXT),
+    ("GET", f"{_ROOM}/messages/threads"): _reads(
+        in_room(threads=several(ref("Thread")), has_more=FLAG, unread_thread_count=INTEGER),
+        filter=one_of("all", "unread"),
+        before=_CURSOR,
+        **_LIMIT,
+    ),
+    ("PUT", f"{_ROOM}/messages/{{message_id}}/thread/read"): _does(
+        in_room(thread=ref("Thread")), acts=None, message_id=TEXT_OR_NULL
+    ),
     ("GET", f"{_ROOM}/messages/{{message_id}}/thread"): _reads(
         in_room(
             root_message_id=TEXT,

@@ -175,6 +175,24 @@ ROOMS = {
         focus_status=TEXT_OR_NULL,
     ),
     "Quote": shape(id=TEXT, sender=TEXT, text=TEXT, source=TEXT_OR_NULL, timestamp=MOMENT),
+    "Thread": shape(
+        root_message_id=TEXT,
+        reply_count=INTEGER,
+        unread_count=INTEGER,
+        has_unread=FLAG,
+        latest_reply=ANYTHING_OR_NULL,
+        participants=several(
+            shape(
+                sender=TEXT,
+                source=TEXT_OR_NULL,
+                message_count=INTEGER,
+                latest_message_id=TEXT,
+            )
+        ),
+        participant_count=INTEGER,
+        participants_truncated=FLAG,
+        last_read_message_id=TEXT_OR_NULL,
+    ),
     "Message": shape(
         {
             "room_id": TEXT,

@@ -1,20 +1,23 @@
-"""One thread by itself. (Source: hosted-api 3.4.)
+"""The threads of a room, and one thread by itself. (Source: hosted-api 3.4.)
 
-Which fields that page has, the source does not say: here it is read as the messages of a room are,
-from the newest on, and its root comes with every page.
+Which fields the page of one has, the source does not say: here it is read as the messages of a room
+are, from the newest on, and its root comes with every page.
 """
 
 import attrs
 from starlette.responses import Response
 
-from letagents.domain.errors import Malformed, UnknownMessage
+from letagents.domain.errors import Malformed, NotAvailable, UnknownMessage
 from letagents.domain.ids import MessageId
 from letagents.domain.messages import Message
 from letagents.domain.search import HITS_LIMIT, Found, Query, asked
+from letagents.domain.threads import LONGEST_PAGE, PAGE, UnknownThread
 from letagents.entrypoints.server.answers import Refused, answer
 from letagents.entrypoints.server.calls import Call
 from letagents.entrypoints.server.routes.search import searchable
+from letagents.ports.threads import ThreadsOf
 from letagents.wire.http import messages as wire
+from letagents.wire.http import threads as wire_threads
 
 
 async def thread(call: Call) -> Response:
@@ -69,4 +72,53 @@ async def _message(call: Call, message_id: MessageId) -> Message:
     return found
 
 
-ROUTES = (("GET", "/rooms/{room_id:path}/messages/{message_id}/thread", thread),)
+async def listed(call: Call) -> Response:
+    """List the threads of the room, the newest reply first."""
+    viewer, account = await call.looking(), call.account
+    before, shown = call.asked("before"), call.asked("filter") or "all"
+    if shown not in ("all", "unread"):
+        raise Refused(400, "filter must be all or unread")
+    found = await _threads(call).threads(
+        call.room_id,
+        account.account_id,
+        unread_only=shown == "unread",
+        before=MessageId.parse(before, "before") if before else None,
+        limit=call.limited(PAGE, LONGEST_PAGE),
+        viewer=viewer,
+    )
+    return answer(wire_threads.plain_page(found, call.room_id))
+
+
+async def read(call: Call) -> Response:
+    """Note how far the account has read a thread."""
+    if call.principal.account is None:
+        raise Refused(401, "account session required")
+    up_to = (await call.text("message_id") or "").strip()
+    try:
+        now = await _threads(call).read(
+            call.room_id,
+            _named(call),
+            call.account.account_id,
+            MessageId.parse(up_to, "message_id") if up_to else None,
+        )
+    except UnknownThread:
+        raise _no_thread() from None
+    return answer({"room_id": str(call.room_id), "thread": wire_threads.plain(now)})
+
+
+def _threads(call: Call) -> ThreadsOf:
+    if call.hosting.threads is None:
+        raise NotAvailable(
+            "The rooms of this server do not list their threads.",
+            remedy="Read the messages: read_messages.",
+        )
+    return call.hosting.threads
+
+
+_MESSAGES = "/rooms/{room_id:path}/messages"
+
+ROUTES = (
+    ("GET", f"{_MESSAGES}/threads", listed),
+    ("GET", f"{_MESSAGES}/{{message_id}}/thread", thread),
+    ("PUT", f"{_MESSAGES}/{{message_id}}/thread/read", read),
+)
