@@ -1,9 +1,9 @@
 """The threads of a room, as somebody sees them who reads them one by one.
 
-K120 A thread is a message with replies in it. The one with the newest reply comes first, and at
+K120  A thread is a message with replies in it. The one with the newest reply comes first, and at
      most MOST of a room are looked at.
-K121 A reply is unread for who has not read that far; how far somebody read never goes back.
-K122 Reading names a message of the thread, or else all of it; another message is refused.
+K121  A reply is unread for who has not read that far; how far somebody read never goes back.
+K122  Reading names a message of the thread, or else all of it; another message is refused.
 """
 
 from collections.abc import Sequence

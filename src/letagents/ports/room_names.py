@@ -1,7 +1,7 @@
 """What is needed to call rooms something else.
 
-K124 A room's display name has 2 to 64 characters, with single blanks between them.
-K125 Only an admin of the room changes it; the room stays where it is, under the same id.
+K124  A room's display name has 2 to 64 characters, with single blanks between them.
+K125  Only an admin of the room changes it; the room stays where it is, under the same id.
 """
 
 from typing import Protocol

@@ -1,6 +1,6 @@
 """What is needed of the threads of rooms by who reads them one by one: people, by their accounts.
 
-K123 What somebody has read is kept for them alone, wherever they read next.
+K123  What somebody has read is kept for them alone, wherever they read next.
 """
 
 from typing import Protocol
@@ -30,13 +30,19 @@ class ThreadsOf(Protocol):
         ...
 
     async def read(
-        self, room_id: RoomId, thread: MessageId, reader: str, up_to: MessageId | None = None
+        self,
+        room_id: RoomId,
+        thread: MessageId,
+        reader: str,
+        up_to: MessageId | None = None,
+        *,
+        viewer: Fence | None = None,
     ) -> Summary:
         """Note how far `reader` has read a thread, and return it.
 
         Raises:
             UnknownThread: there is no such message.
             Malformed: `up_to` is of another one.
-            UnknownRoom: the room is not there.
+            UnknownRoom, ConnectionLost: as RoomTransport.read.
         """
         ...

@@ -190,6 +190,11 @@ class Call:
         shown = _shown(credentials.from_headers, self.request.headers)
         return await self.hosting.looking(self.principal, self.room_id, shown)
 
+    async def looking_by_body(self) -> Fence | None:
+        """Return as `looking`, for what an account notes for itself, as the body shows."""
+        shown = _shown(credentials.from_body, await self.body())
+        return await self.hosting.looking(self.principal, self.room_id, shown)
+
 
 def _object(body: bytes) -> dict[str, Any]:
     if not body:

@@ -61,7 +61,13 @@ class KeptThreads:
         return await self._rooms.look(room_id, look, viewer)
 
     async def read(
-        self, room_id: RoomId, thread: MessageId, reader: str, up_to: MessageId | None = None
+        self,
+        room_id: RoomId,
+        thread: MessageId,
+        reader: str,
+        up_to: MessageId | None = None,
+        *,
+        viewer: Fence | None = None,
     ) -> Summary:
         """Note how far `reader` has read a thread."""
 
@@ -77,7 +83,7 @@ class KeptThreads:
                 book.put(READ_TO, ReadTo(reader=reader, root=tally.root, number=furthest))
             return _summary(book, tally, furthest)
 
-        return await self._rooms.change(room_id, note)
+        return await self._rooms.change(room_id, note, viewer)
 
 
 def _read(book: Book, reader: str) -> dict[int, int]:

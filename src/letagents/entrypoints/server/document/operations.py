@@ -204,7 +204,7 @@ _ROOMS: Table = {
         **_LIMIT,
     ),
     ("PUT", f"{_ROOM}/messages/{{message_id}}/thread/read"): _does(
-        in_room(thread=ref("Thread")), acts=None, message_id=TEXT_OR_NULL
+        in_room(thread=ref("Thread")), message_id=TEXT_OR_NULL
     ),
     ("GET", f"{_ROOM}/messages/{{message_id}}/thread"): _reads(
         in_room(

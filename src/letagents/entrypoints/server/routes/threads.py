@@ -93,6 +93,7 @@ async def read(call: Call) -> Response:
     """Note how far the account has read a thread."""
     if call.principal.account is None:
         raise Refused(401, "account session required")
+    viewer = await call.looking_by_body()
     up_to = (await call.text("message_id") or "").strip()
     try:
         now = await _threads(call).read(
@@ -100,6 +101,7 @@ async def read(call: Call) -> Response:
             _named(call),
             call.account.account_id,
             MessageId.parse(up_to, "message_id") if up_to else None,
+            viewer=viewer,
         )
     except UnknownThread:
         raise _no_thread() from None
