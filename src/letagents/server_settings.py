@@ -11,8 +11,11 @@ from pathlib import Path
 import attrs
 
 from letagents.domain.errors import SettingsInvalid
-from letagents.domain.serving import PORT
+from letagents.domain.serving import PORT, Bounds
 from letagents.settings import Source, database, set_in_file
+
+BOUNDS = tuple(one.name for one in attrs.fields(Bounds))
+LARGEST_BOUND = 1_000_000_000
 
 _ADDRESS = re.compile(r"https?://[^/\s?#@]+(/[^\s?#]*)?")
 
@@ -34,6 +37,7 @@ class Serving:
     port: int = PORT
     base_url: str | None = None
     github: Github | None = None
+    bounds: Bounds = attrs.field(factory=Bounds)
 
 
 def load(home: Path, environ: Mapping[str, str] = os.environ) -> Serving:
@@ -51,6 +55,7 @@ def load(home: Path, environ: Mapping[str, str] = os.environ) -> Serving:
             _port(environ.get("PORT", "").strip()),
             _address(base) if base else None,
             _github(source),
+            _bounds(source),
         )
     except ValueError as error:
         raise SettingsInvalid(
@@ -87,6 +92,18 @@ def _address(text: str) -> str:
     if not _ADDRESS.fullmatch(text):
         raise ValueError("LETAGENTS_BASE_URL is http:// or https:// and a host")
     return text.rstrip("/")
+
+
+def _bounds(source: Source) -> Bounds:
+    given = {name: source.parsed(f"server_{name}", _count) for name in BOUNDS}
+    return Bounds(**{name: count for name, count in given.items() if count is not None})
+
+
+def _count(text: str) -> int:
+    count = int(text) if text.isascii() and text.isdecimal() and len(text) < 11 else 0
+    if not 1 <= count <= LARGEST_BOUND:
+        raise ValueError(f"it is a number from 1 to {LARGEST_BOUND}")
+    return count
 
 
 def _github(source: Source) -> Github | None:

@@ -99,6 +99,7 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
             watched=rooms,
             roll=KeptAttendance(rooms, ids),
             people=_people(serving),
+            bounds=serving.bounds,
             logins=serving.github.logins if serving.github is not None else frozenset(),
         )
         owner = Owner(

@@ -99,6 +99,7 @@ async def room() -> AsyncIterator[Room]:
     async with httpx.AsyncClient(transport=transport, base_url="http://rooms.test") as http:
         opened = Room(http)
         await opened.call("POST", "/join")
+        await opened.call("POST", "/join", token=BOBS)
         yield opened
 
 

@@ -36,6 +36,7 @@ async def room() -> AsyncIterator[Room]:
     async with client(attrs.evolve(hosting(kept, clock), accounts=accounts)) as http:
         opened = Room(http)
         await opened.call("POST", "/join")
+        await opened.call("POST", "/join", token=BOBS)
         yield opened
 
 

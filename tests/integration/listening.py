@@ -9,7 +9,8 @@ import uvicorn
 from letagents.application.hosting import Hosting
 from letagents.application.remote_chats import Elsewhere
 from letagents.entrypoints.server.app import application
-from letagents.entrypoints.server.draining import DrainingProtocol
+from letagents.entrypoints.server.bounded import BoundedProtocol
+from letagents.entrypoints.server.process import configured
 
 
 @asynccontextmanager
@@ -18,13 +19,12 @@ async def listening(
 ) -> AsyncIterator[str]:
     """Serve `hosting` for as long as the context lasts; the value is the address."""
 
-    class Protocol(DrainingProtocol):
+    class Protocol(BoundedProtocol):
         longest = drain
 
     served = application(hosting, elsewhere)
-    config = uvicorn.Config(
-        served, http=Protocol, lifespan="off", log_config=None, access_log=False
-    )
+    config = configured(served, hosting)
+    config.http, config.lifespan = Protocol, "off"
     config.load()
     server = uvicorn.Server(config)
     server.lifespan = config.lifespan_class(config)

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import anyio
 import attrs
 import pytest
-from tests.contract.served import TOKEN, hosting
+from tests.contract.served import ADA, TOKEN, hosting
 from tests.integration.listening import listening
 
 from letagents.adapters.rooms.memory import MemoryRooms
@@ -55,7 +55,9 @@ async def server() -> AsyncIterator[Server]:
     clock = ManualClock()
     rooms = MemoryRooms(CountingIds(), clock)
     await rooms.join(RoomId("shed"))
-    async with listening(hosting(rooms, clock)) as address:
+    served = hosting(rooms, clock)
+    await served.accounts.enter(ADA, RoomId("shed"))
+    async with listening(served) as address:
         at = urlsplit(address)
         yield Server(str(at.hostname), at.port or 0, rooms)
         assert [str(one.room_id) for one in await rooms.known()] == ["shed"]

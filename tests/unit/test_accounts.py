@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from letagents.domain import accounts
+from letagents.domain import accounts, rooms
 from letagents.domain.accounts import (
     NOBODY,
     Account,
@@ -15,7 +15,8 @@ from letagents.domain.accounts import (
     Role,
     TokenKind,
 )
-from letagents.domain.errors import Malformed
+from letagents.domain.errors import Malformed, UnknownRoom
+from letagents.domain.ids import RoomId
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 ADA = Account(account_id="account_1", login="ada")
@@ -113,3 +114,12 @@ def test_who_enters_a_room_without_admins_is_its_admin() -> None:
     assert accounts.role_on_entering(is_admin=False, has_admins=False) is Role.ADMIN
     assert accounts.role_on_entering(is_admin=False, has_admins=True) is Role.PARTICIPANT
     assert accounts.role_on_entering(is_admin=True, has_admins=True) is Role.ADMIN
+
+
+@pytest.mark.rule("Q32")
+def test_a_room_that_was_not_entered_is_as_if_it_were_not_there() -> None:
+    accounts.check_entered(RoomId("shed"), has_entered=True)
+    with pytest.raises(UnknownRoom) as told:
+        accounts.check_entered(RoomId("shed"), has_entered=False)
+
+    assert str(told.value) == str(rooms.missing(RoomId("shed")))

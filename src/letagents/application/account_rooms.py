@@ -61,6 +61,7 @@ class AccountRooms:
             account=self.account.account_id,
             host=Host(kind=None, label=None),
         )
+        await self.hosting.admit(self.account, room_id, self.address)
         made = await self.hosting.rooms.connect(room_id, coming)
         self._tell(room_id, made.displaced)
         return made
@@ -98,6 +99,7 @@ class AccountRooms:
 
     async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
         """Return one message."""
+        await self.hosting.check_entered(self.principal, room_id)
         return await self.hosting.rooms.message(room_id, message_id)
 
     async def search(self, room_id: RoomId, query: Query, viewer: Fence | None = None) -> Found:

@@ -9,6 +9,8 @@ have no process of their own: what it holds for a worker is good for any chat of
 unless the chat itself held one that was replaced.
 """
 
+from collections.abc import Awaitable, Callable
+
 import attrs
 
 from letagents.application.chat import Chat
@@ -28,6 +30,14 @@ from letagents.domain.ids import RoomId, SessionId, WorkerId
 from letagents.domain.local_state import LocalState, StoredSession, Worker
 from letagents.domain.sessions import Connection, Session, SessionKind
 from letagents.ports.state import StateStore
+
+MayLook = Callable[[RoomId], Awaitable[None]]
+"""Raises UnknownRoom for a room into which nobody here may look."""
+
+
+async def anywhere(_room_id: RoomId) -> None:
+    """Let everybody look into each room, as on a machine of one's own."""
+
 
 _KINDS = {kind.value for kind in SessionKind}
 
@@ -52,6 +62,8 @@ class Callers:
     keeps_connections: bool = attrs.field(default=False, kw_only=True)
     may_be_chat: bool = attrs.field(default=True, kw_only=True)
     """Whether a call that shows nobody is the chat's own."""
+    may_look: MayLook = attrs.field(default=anywhere, kw_only=True)
+    """Sees whether a call that shows nobody may look into a room."""
 
     async def acting(self, claim: Claim, current: RoomId | None) -> Connection:
         """Return the connection to act with; a chat that shows none gets its own in the room.
@@ -85,7 +97,9 @@ class Callers:
         if shown is not None:
             return shown.session.room_id, shown
         room_id = _room(claim, current)
-        return room_id, self.connections.own(room_id)
+        if (own := self.connections.own(room_id)) is None:
+            await self.may_look(room_id)
+        return room_id, own
 
     async def shown(self, claim: Claim) -> Connection | None:
         """Return the connection of what the call shows, or None if it shows nothing.

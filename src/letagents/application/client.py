@@ -10,7 +10,7 @@ import attrs
 
 from letagents.application.attendance import Attendances
 from letagents.application.board import BoardOpening, Boards, no_board
-from letagents.application.callers import Callers
+from letagents.application.callers import Callers, MayLook, anywhere
 from letagents.application.chat import Chat, Machine, Registry
 from letagents.application.connections import Connections
 from letagents.application.governance import GovernanceOpening, Governing, ungoverned
@@ -95,6 +95,7 @@ class LetAgents:
     paths: PathsOpening = attrs.field(default=no_paths, kw_only=True)
     keeps_connections: bool = attrs.field(default=False, kw_only=True)
     """Whether the state keeps connections for all its clients, and not each process its own."""
+    may_look: MayLook = attrs.field(default=anywhere, kw_only=True)
 
     @asynccontextmanager
     async def client(self, hints: Hints | None = None) -> AsyncIterator[Client]:
@@ -132,6 +133,7 @@ class LetAgents:
                 chat,
                 keeps_connections=self.keeps_connections,
                 may_be_chat=lasts,
+                may_look=self.may_look,
             ),
             places,
             messages,

@@ -8,6 +8,7 @@ from datetime import timedelta
 import attrs
 import structlog
 
+from letagents.application.limits import Rate
 from letagents.application.serving import Doorkeeper
 from letagents.domain.accounts import Account
 from letagents.domain.sign_in import (
@@ -64,12 +65,14 @@ class DeviceSignIns:
     people: People | None = None
     logins: frozenset[str] | None = frozenset()
     """Whose logins there admit them here; everybody's where it is None."""
+    _begun: Rate | None = None
     _pending: dict[str, _Pending] = attrs.field(factory=dict, repr=False)
 
-    async def begin(self) -> Begun:
-        """Begin a sign-in.
+    async def begin(self, address: str) -> Begun:
+        """Begin a sign-in, for who calls from an address.
 
         Raises:
+            AskedTooOften: too many were begun from there lately.
             SignInUnavailable: nobody can be signed in so here, or now.
         """
         if self.people is None:
@@ -77,6 +80,8 @@ class DeviceSignIns:
                 "Device authorization is currently unavailable.",
                 remedy="Ask who runs the server for a token, and set LETAGENTS_TOKEN to it.",
             )
+        if self._begun is not None:
+            self._begun.count(address)
         made = await self.people.begin()
         request_id = self.ids.uuid().replace("-", "")
         self._pending[request_id] = _Pending(

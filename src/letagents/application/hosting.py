@@ -11,7 +11,7 @@ import anyio
 import attrs
 
 from letagents.application.device_sign_in import DeviceSignIns
-from letagents.application.limits import Joins, Proof
+from letagents.application.limits import Proof, Rate, UnderWay
 from letagents.application.memory import Stores
 from letagents.application.serving import Doorkeeper
 from letagents.domain import accounts
@@ -28,6 +28,7 @@ from letagents.domain.errors import NotConnected
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId, Token
 from letagents.domain.rooms import Room
+from letagents.domain.serving import AskedTooOften, Bounds, JoinedTooOften
 from letagents.domain.sessions import Arrival, Session, SessionKind
 from letagents.ports.accounts import Accounts
 from letagents.ports.attendance import Roll
@@ -110,20 +111,34 @@ class Hosting:
     """Whose logins there admit them here; everybody's where it is None."""
     _owners: dict[tuple[str, str], tuple[str, SessionKind]] = attrs.field(factory=dict)
     _persons: dict[tuple[str, str], Token] = attrs.field(factory=dict)
-    _joins: Joins = attrs.field(init=False)
+    _entered: set[tuple[str, str]] = attrs.field(factory=set)
+    bounds: Bounds = attrs.field(factory=Bounds)
+    _joins: Rate = attrs.field(init=False)
+    _misses: Rate = attrs.field(init=False)
+    under_way: UnderWay = attrs.field(init=False)
+    """The requests that are being answered."""
     keeper: Doorkeeper = attrs.field(init=False)
     proven: Proof = attrs.field(init=False)
     """Sees that something can be written now."""
 
     @_joins.default
-    def _none_yet(self) -> Joins:
-        return Joins(self.clock)
+    def _no_joins(self) -> Rate:
+        return Rate(self.clock, self.bounds.joins)
+
+    @_misses.default
+    def _no_misses(self) -> Rate:
+        return Rate(self.clock, self.bounds.misses)
+
+    @under_way.default
+    def _none_under_way(self) -> UnderWay:
+        return UnderWay(self.bounds.at_once)
 
     devices: DeviceSignIns = attrs.field(init=False)
 
     @devices.default
     def _none_begun(self) -> DeviceSignIns:
-        return DeviceSignIns(self.keeper, self.clock, self.ids, self.people, self.logins)
+        begun = Rate(self.clock, self.bounds.sign_ins)
+        return DeviceSignIns(self.keeper, self.clock, self.ids, self.people, self.logins, begun)
 
     @proven.default
     def _by_writing(self) -> Proof:
@@ -162,9 +177,25 @@ class Hosting:
         """
         role = await self.accounts.role(account, room_id)
         if role is None:
-            self._joins.count(account.account_id, address)
+            self._count_join(account, address)
         room = await self.rooms.join(room_id, create=create)
         return room, role or await self.accounts.enter(account, room.room_id)
+
+    def _count_join(self, account: Account, address: str) -> None:
+        try:
+            self._joins.count(account.account_id, address)
+        except AskedTooOften as error:
+            raise JoinedTooOften(
+                "Too many join attempts. Please slow down.", remedy=error.remedy
+            ) from None
+
+    def missed(self, account: Account) -> None:
+        """Count that an account asked for a room that is not there.
+
+        Raises:
+            AskedTooOften: it did so too often lately.
+        """
+        self._misses.count(account.account_id)
 
     async def known(self, account: Account) -> list[Room]:
         """Return the rooms that the account has entered, the latest active first."""
@@ -179,14 +210,46 @@ class Hosting:
         """
         return accounts.check_owns(account, await self.accounts.agent(key))
 
+    async def admit(self, account: Account, room_id: RoomId, address: str) -> None:
+        """Let an account enter a room that is there, if it has not: who comes in does so.
+
+        Raises:
+            JoinedTooOften, UnknownRoom: as `enter`.
+        """
+        if not await self._has_entered(account, room_id):
+            await self.enter(account, room_id, address=address, create=False)
+
+    async def check_entered(self, principal: Principal, room_id: RoomId) -> None:
+        """See that who calls has entered a room.
+
+        Raises:
+            NotSignedIn: there is no account.
+            UnknownRoom: it has not, or the room is not there.
+        """
+        account = accounts.signed_in(principal)
+        accounts.check_entered(room_id, has_entered=await self._has_entered(account, room_id))
+
+    async def _has_entered(self, account: Account, room_id: RoomId) -> bool:
+        """Whether the account has entered; it never leaves again."""
+        at = (account.account_id, room_id.value)
+        if at in self._entered:
+            return True
+        if await self.accounts.role(account, room_id) is None:
+            return False
+        if len(self._entered) >= REMEMBERED:
+            self._entered.clear()
+        self._entered.add(at)
+        return True
+
     async def acting(self, principal: Principal, room_id: RoomId, fence: Fence | None) -> Fence:
         """Return the fence of who acts in a room, once it is known to be the caller's own.
 
         Raises:
-            NotSignedIn, NotConnected: it is not.
+            NotSignedIn, UnknownRoom, NotConnected: it is not.
             WorkerSessionRequired: none was shown.
         """
         if fence is None:
+            await self.check_entered(principal, room_id)
             raise WorkerSessionRequired(
                 "Registered worker session is required for agent write actions.",
                 remedy="Call register_agent_session first.",
@@ -199,9 +262,10 @@ class Hosting:
 
         Raises:
             NotSignedIn: there is no account.
-            UnknownRoom: as RoomTransport.connect.
+            UnknownRoom: it has not entered the room.
         """
         account = accounts.signed_in(principal)
+        await self.check_entered(principal, room_id)
         at = (account.account_id, room_id.value)
         if at not in self._persons and len(self._persons) >= REMEMBERED:
             self._persons.clear()
@@ -215,10 +279,11 @@ class Hosting:
         """Return the fence of who looks into a room, or None for an account without a session.
 
         Raises:
-            NotSignedIn, NotConnected: who calls may not look, or not through that session.
+            NotSignedIn, UnknownRoom, NotConnected: who calls may not look, or not through that
+                session.
         """
         if fence is None:
-            accounts.signed_in(principal)
+            await self.check_entered(principal, room_id)
         else:
             await self._check_own(principal, room_id, fence)
         return fence

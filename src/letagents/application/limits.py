@@ -1,13 +1,14 @@
-"""How often one caller may do what nobody has reason to do often."""
+"""How often, and how much at once, one caller may do what nobody has reason to do much."""
 
-from collections import deque
-from collections.abc import Awaitable, Callable
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 
 import anyio
 import attrs
 
-from letagents.domain.serving import JOINS, JOINS_WITHIN, JoinedTooOften
+from letagents.domain.serving import COUNTED_WITHIN, AskedTooOften
 from letagents.domain.ticks import Tick, elapsed
 from letagents.ports.clock import Clock
 
@@ -16,33 +17,64 @@ CALLERS = 10_000
 
 
 @attrs.define
-class Joins:
-    """Counts the rooms that are entered for the first time, by account and address."""
+class Rate:
+    """Counts what each caller does, over a span that goes along with the clock."""
 
     _clock: Clock
-    _most: int = JOINS
-    _within: timedelta = JOINS_WITHIN
-    _seen: dict[tuple[str, str], deque[Tick]] = attrs.field(factory=dict)
+    _most: int
+    _seen: dict[tuple[str, ...], deque[Tick]] = attrs.field(factory=dict)
 
-    def count(self, account_id: str, address: str) -> None:
-        """Count one.
+    def count(self, *caller: str) -> None:
+        """Count one more of a caller's, whom all of `caller` together tell apart.
 
         Raises:
-            JoinedTooOften: there were too many lately; this one is not counted.
+            AskedTooOften: there were too many lately; this one is not counted.
         """
-        now = self._clock.tick()
-        lately = self._seen.pop((account_id, address), deque())
-        while lately and elapsed(lately[0], now) >= self._within:
+        lately = self._lately(caller)
+        if len(lately) >= self._most:
+            raise AskedTooOften(
+                "Too much was asked for lately. Please slow down.",
+                remedy=f"Wait {COUNTED_WITHIN.total_seconds():.0f} seconds, then call again.",
+            )
+        lately.append(self._clock.tick())
+
+    def _lately(self, caller: tuple[str, ...]) -> deque[Tick]:
+        """Return when the caller did it lately, as what is forgotten the last from now on."""
+        now, lately = self._clock.tick(), self._seen.pop(caller, deque())
+        while lately and elapsed(lately[0], now) >= COUNTED_WITHIN:
             lately.popleft()
-        self._seen[account_id, address] = lately
+        self._seen[caller] = lately
         if len(self._seen) > CALLERS:
             del self._seen[next(iter(self._seen))]
-        if len(lately) >= self._most:
-            raise JoinedTooOften(
-                "Too many join attempts. Please slow down.",
-                remedy=f"Wait {self._within.total_seconds():.0f} seconds, then call again.",
+        return lately
+
+
+@attrs.define
+class UnderWay:
+    """Counts the requests of each account that are being answered."""
+
+    _most: int
+    _counts: Counter[str] = attrs.field(factory=Counter)
+
+    @contextmanager
+    def one(self, account_id: str) -> Iterator[None]:
+        """Count one for as long as the context lasts.
+
+        Raises:
+            AskedTooOften: too many are under way.
+        """
+        if self._counts[account_id] >= self._most:
+            raise AskedTooOften(
+                "Too many requests of this account are under way.",
+                remedy="End waits that nobody needs, then call again.",
             )
-        lately.append(now)
+        self._counts[account_id] += 1
+        try:
+            yield
+        finally:
+            self._counts[account_id] -= 1
+            if not self._counts[account_id]:
+                del self._counts[account_id]
 
 
 @attrs.define

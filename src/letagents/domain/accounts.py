@@ -7,6 +7,7 @@ Q13  A login is letters, digits, dots, underscores and dashes, and none that peo
      with: so a key never names two owners.
 Q14  Who shows two sign-ins at once that are not the same is nobody: there is no choosing.
 Q15  Who enters a room that has no admin becomes its admin.
+Q32  To an account that has not entered a room it is as if it were not there.
 """
 
 import enum
@@ -17,7 +18,9 @@ from datetime import datetime, timedelta
 
 import attrs
 
+from letagents.domain import rooms
 from letagents.domain.errors import LetAgentsError, Malformed, Retry
+from letagents.domain.ids import RoomId
 
 NAME_LIMIT = 64
 PEOPLE = "human"
@@ -241,6 +244,16 @@ def signed_in(principal: Principal) -> Account:
 def role_on_entering(*, is_admin: bool, has_admins: bool) -> Role:
     """Return what an account is in a room that it enters (Q15)."""
     return Role.ADMIN if is_admin or not has_admins else Role.PARTICIPANT
+
+
+def check_entered(room_id: RoomId, *, has_entered: bool) -> None:
+    """See that an account has entered a room.
+
+    Raises:
+        UnknownRoom: it has not (Q32).
+    """
+    if not has_entered:
+        raise rooms.missing(room_id)
 
 
 def check_owns(account: Account, agent: Agent | None) -> Agent:

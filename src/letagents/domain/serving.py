@@ -17,9 +17,8 @@ import attrs
 from letagents.domain.errors import LetAgentsError, Retry
 
 PORT = 3001
-JOINS = 10
-JOINS_WITHIN = timedelta(seconds=60)
-"""So many rooms may be entered for the first time within that span. (Source: hosted-api 1.6.)"""
+COUNTED_WITHIN = timedelta(seconds=60)
+"""What is bounded by how often it happens is counted over that span."""
 
 _URL = re.compile(
     r"(?P<scheme>https?)://(?P<host>\[[^\]/]+\]|[^/:@\[\]]+)(?::(?P<port>\d{1,5}))?/*"
@@ -48,11 +47,38 @@ class Exposed(LetAgentsError):
     code = "exposed"
 
 
-class JoinedTooOften(LetAgentsError):
+class AskedTooOften(LetAgentsError):
+    """Something was asked more often than anybody has reason to. Nothing happened."""
+
+    code = "asked_too_often"
+    retry = Retry.LATER
+
+
+class JoinedTooOften(AskedTooOften):
     """More rooms were entered in a short time than anybody has reason to. Nothing happened."""
 
     code = "joined_too_often"
-    retry = Retry.LATER
+
+
+@attrs.frozen(kw_only=True)
+class Bounds:
+    """How much of a server one caller, or all of them, may use."""
+
+    joins: int = 10
+    """Rooms that an account enters for the first time in a minute, from one address.
+
+    (Source: hosted-api 1.6.)
+    """
+    misses: int = 60
+    """Rooms that are not there for which an account asks in a minute: so no code is guessed."""
+    sign_ins: int = 10
+    """Sign-ins with a device that are begun in a minute from one address, which anybody may."""
+    at_once: int = 4_000
+    """Requests of one account that are under way at once; each agent that waits has two."""
+    connections: int = 10_000
+    """Connections of everybody together."""
+    body: int = 1024 * 1024
+    """Bytes of a request's body."""
 
 
 @attrs.frozen

@@ -1,17 +1,20 @@
 """The room server as an ASGI application, which another one may mount."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 
+import attrs
 import structlog
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as At
+from starlette.types import Receive, Scope, Send
 
 from letagents.application.hosting import Hosting
 from letagents.application.remote_chats import Elsewhere
+from letagents.domain.errors import UnknownRoom
 from letagents.entrypoints.server.answers import answer, problem
 from letagents.entrypoints.server.calls import Call, bearer, cookie
 from letagents.entrypoints.server.cors import Cors
@@ -99,7 +102,7 @@ def application(hosting: Hosting, elsewhere: Elsewhere | None = None) -> Starlet
     served = Starlette(
         routes=[
             *(
-                At(path, _endpoint(hosting, f"{method} {path}", handler), methods=[method])
+                At(path, _Endpoint(hosting, f"{method} {path}", handler), methods=[method])
                 for method, path, handler in ROUTES
             ),
             *([At(PATH, door)] if door is not None else []),
@@ -116,27 +119,42 @@ room_server = application
 """The name of it for those who embed a server."""
 
 
-def _endpoint(
-    hosting: Hosting, route: str, handler: Handler
-) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(request: Request) -> Response:
-        response = await _answered(hosting, request, handler)
-        if hosting.stopping.is_set():
-            response.headers["Connection"] = "close"
-        # The route and not the path: an invite code in it lets everybody in.
-        hosting.answered[route, response.status_code] += 1
-        log.info("request.answered", route=route, status=response.status_code)
-        return response
+@attrs.frozen
+class _Endpoint:
+    """What answers one route, and counts what it answers."""
 
-    return endpoint
+    hosting: Hosting
+    route: str
+    handler: Handler
 
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = Request(scope, receive, send)
+        with ExitStack() as under_way:
+            response = await self._answered(request, under_way)
+            if self.hosting.stopping.is_set():
+                response.headers["Connection"] = "close"
+            # The route and not the path: an invite code in it lets everybody in.
+            self.hosting.answered[self.route, response.status_code] += 1
+            log.info("request.answered", route=self.route, status=response.status_code)
+            await response(scope, receive, send)
 
-async def _answered(hosting: Hosting, request: Request, handler: Handler) -> Response:
-    try:
-        principal = await hosting.principal(bearer(request), cookie(request))
-        return await handler(Call(request, hosting, principal))
-    except Exception as error:  # noqa: BLE001  # each is answered, the unexpected ones logged
-        return problem(error)
+    async def _answered(self, request: Request, under_way: ExitStack) -> Response:
+        try:
+            principal = await self.hosting.principal(bearer(request), cookie(request))
+            if principal.account is not None:
+                under_way.enter_context(self.hosting.under_way.one(principal.account.account_id))
+            return await self._handled(Call(request, self.hosting, principal))
+        except Exception as error:  # noqa: BLE001  # each is answered, the unexpected ones logged
+            return problem(error)
+
+    async def _handled(self, call: Call) -> Response:
+        try:
+            return await self.handler(call)
+        except UnknownRoom:
+            if call.principal.account is not None:
+                self.hosting.missed(call.principal.account)
+            raise
 
 
 async def _no_such_route(request: Request, _error: Exception) -> Response:

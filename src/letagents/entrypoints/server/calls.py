@@ -24,8 +24,6 @@ from letagents.wire.http import credentials, problems
 from letagents.wire.http.credentials import HalfShown
 from letagents.wire.http.reading import Fields
 
-BODY_LIMIT = 1024 * 1024
-"""Bytes of a request's body."""
 BODY_WITHIN = 30.0
 """Seconds in which it has to come."""
 SESSION_COOKIE = "letagents_session"
@@ -122,7 +120,7 @@ class Call:
             with anyio.fail_after(BODY_WITHIN):
                 async for piece in self.request.stream():
                     size += len(piece)
-                    if size > BODY_LIMIT:
+                    if size > self.hosting.bounds.body:
                         raise Refused(413, "request body is too large", code="BODY_TOO_LARGE")
                     pieces.append(piece)
         except TimeoutError:

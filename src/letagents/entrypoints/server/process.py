@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 import uvicorn
+from starlette.applications import Starlette
 
 from letagents.application.hosting import Hosting
 from letagents.application.remote_chats import Elsewhere
@@ -24,7 +25,6 @@ GRACE = 4
 """Seconds."""
 IDLE = 30
 """Seconds that a connection is kept on which nothing is asked."""
-MOST_AT_ONCE = 10_000
 WAITING = 2048
 """Connections that may wait to be taken."""
 
@@ -76,25 +76,30 @@ def address_of(listening: socket.socket, host: str) -> str:
 async def serve(hosting: Hosting, elsewhere: Elsewhere, listening: socket.socket) -> None:
     """Serve `hosting` until a signal comes, and end in order."""
     loop = asyncio.get_running_loop()
-    config = uvicorn.Config(
-        application(hosting, elsewhere),
-        http=BoundedProtocol,
-        lifespan="on",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        limit_concurrency=MOST_AT_ONCE,
-        timeout_keep_alive=IDLE,
-        timeout_graceful_shutdown=GRACE,
-        h11_max_incomplete_event_size=LARGEST_HEAD,
-        ws="none",
-    )
 
     def told() -> None:
         # A signal may come in the middle of anything: only the loop itself may set an event of it.
         loop.call_soon_threadsafe(hosting.stopping.set)
 
+    config = configured(application(hosting, elsewhere), hosting)
     await _Server(config, told).serve(sockets=[listening])
+
+
+def configured(served: Starlette, hosting: Hosting) -> uvicorn.Config:
+    """Return how `hosting` is served: within its bounds, and without a word of each request."""
+    return uvicorn.Config(
+        served,
+        http=BoundedProtocol,
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=hosting.bounds.connections,
+        timeout_keep_alive=IDLE,
+        timeout_graceful_shutdown=GRACE,
+        h11_max_incomplete_event_size=LARGEST_HEAD,
+        ws="none",
+    )
 
 
 class _Server(uvicorn.Server):

@@ -6,13 +6,14 @@ told in the answer, and nowhere else, which of its mentions woke nobody.
 """
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from letagents.domain.activation import Activation, Decision, Reason
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import Message, Page, Quote
 from letagents.wire import moments, notices
-from letagents.wire.http.reading import Fields
+from letagents.wire.http.reading import Fields, Unreadable
 
 Plain = dict[str, Any]
 
@@ -93,14 +94,19 @@ def message(document: object, room_id: RoomId) -> Message:
     )
 
 
-def page(document: object, room_id: RoomId) -> Page:
-    """Return the page that `document` spells.
+def page(document: object, room_id: RoomId, after: MessageId | None = None) -> Page:
+    """Return the page that `document` spells, of what was said `after` a message.
 
     Raises:
-        Unreadable: it spells none.
+        Unreadable: it spells none, or a message twice or out of its place.
     """
     fields = Fields(document)
     said = tuple(message(one, room_id) for one in fields.list("messages"))
+    numbers = [one.id.number for one in said]
+    if any(
+        later <= earlier for earlier, later in pairwise([after.number if after else 0, *numbers])
+    ):
+        raise Unreadable("messages are not those that follow each other")
     return Page(said, more=fields.flag("has_more"))
 
 

@@ -33,7 +33,7 @@ from letagents.domain.moves import ReviewWorkerRequired
 from letagents.domain.path_claims import UnknownClaim
 from letagents.domain.reasoning import ForeignReasoning, UnknownReasoning
 from letagents.domain.records import UnknownRecord
-from letagents.domain.serving import JoinedTooOften
+from letagents.domain.serving import AskedTooOften, JoinedTooOften
 from letagents.domain.targets import UnknownTarget
 from letagents.domain.tasks import AdminRequired, InvalidTransition, UnknownTask, WorkerRequired
 from letagents.domain.wake_rules import ForeignWakeRule, UnknownWakeRule
@@ -120,6 +120,7 @@ _FORMS: Forms = {
         403,
         text="Only the active Board Manager can decide board intents with worker credentials.",
     ),
+    AskedTooOften: Form(429, "RATE_LIMITED", spelt=_happened),
     JoinedTooOften: Form(429, "RATE_LIMITED", "Too many join attempts. Please slow down."),
 }
 

@@ -14,6 +14,8 @@ import attrs
 import httpx
 import orjson
 
+from letagents.adapters.rooms.hosted import bounded
+from letagents.adapters.rooms.hosted.bounded import Answer
 from letagents.adapters.rooms.hosted.projects import Absent, NoRoute, Projects
 from letagents.domain.accounts import (
     NotSignedIn,
@@ -41,6 +43,8 @@ LONGEST_LINE = 64 * 1024
 """Bytes of a stream's line; the servers' own are some hundreds."""
 READING = 5.0
 """Seconds that the refusal of a stream may take to be read."""
+BEYOND = 30.0
+"""Seconds in which an answer has to be whole, beyond those in which it has to begin."""
 
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
@@ -116,6 +120,8 @@ class Calls:
     _client: httpx.AsyncClient
     _shows: Shows = attrs.field(converter=_shows)
     projects: Projects = attrs.field(factory=Projects)
+    _beyond: float = BEYOND
+    _largest: int = bounded.LARGEST
 
     async def get(
         self,
@@ -135,15 +141,26 @@ class Calls:
         given = {name: value for name, value in (query or {}).items() if value is not None}
         timeout = self._client.timeout if patience is None else httpx.Timeout(10, read=patience)
         token = await self._shows.token()
+        shown = _headers(token, headers)
         try:
-            answer = await self._client.get(
-                path, params=given, headers=_headers(token, headers), timeout=timeout
-            )
+            answer = await self._answered("GET", path, shown, timeout, params=given)
             if answer.is_success:
-                return read(_document(answer))
+                return read(answer.document())
         except (httpx.HTTPError, Unreadable) as error:
             raise _unavailable(error) from error
-        raise await self._refusal(answer, token, _worker_in_headers(headers or {}))
+        raise await self._refusal(answer, token, _worker_in_headers(headers or {}), shown)
+
+    async def _answered(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        timeout: httpx.Timeout,
+        **more: Any,
+    ) -> Answer:
+        request = self._client.build_request(method, path, headers=headers, timeout=timeout, **more)
+        within = (timeout.read or 0.0) + self._beyond
+        return await bounded.answered(self._client, request, within, self._largest)
 
     def own_path(self, address: str) -> str | None:
         """Return which path of this server an address is; None for another one's, and for none."""
@@ -163,15 +180,15 @@ class Calls:
             RoomsUnavailable: there is none.
         """
         try:
-            answer = await self._client.get(path, headers=_headers(None))
+            answer = await self._answered("GET", path, _headers(None), self._client.timeout)
         except httpx.HTTPError as error:
             raise _unavailable(error) from error
-        return answer.status_code, _document_or_none(answer)
+        return answer.status_code, answer.document_or_none()
 
     async def status(self, path: str, within: float) -> tuple[int | None, str | None]:
         """Return the status of an answer, or else why there is none."""
         try:
-            answer = await self._client.get(path, headers=_headers(None), timeout=within)
+            answer = await self._answered("GET", path, _headers(None), httpx.Timeout(within))
         except httpx.HTTPError as error:
             return None, _in_short(error)
         return answer.status_code, None
@@ -191,9 +208,8 @@ class Calls:
         """
         timeout = httpx.Timeout(patience, read=silence)
         token = await self._shows.token()
-        request = self._client.build_request(
-            "GET", path, headers=_headers(token, headers), timeout=timeout
-        )
+        shown = _headers(token, headers)
+        request = self._client.build_request("GET", path, headers=shown, timeout=timeout)
         try:
             with anyio.fail_after(patience):
                 answer = await self._client.send(request, stream=True)
@@ -202,8 +218,8 @@ class Calls:
         async with aclosing(answer):
             _check_is_stream(answer)
             if not answer.is_success:
-                await _read_soon(answer)
-                raise await self._refusal(answer, token, _worker_in_headers(headers))
+                refused = await _read_soon(answer)
+                raise await self._refusal(refused, token, _worker_in_headers(headers), shown)
             async with aclosing(_lines(answer)) as lines:
                 yield lines
 
@@ -224,9 +240,10 @@ class Calls:
             LetAgentsError: what the server says.
         """
         token = await self._shows.token()
+        shown, content = _headers(token, headers), orjson.dumps(document)
         try:
-            answer = await self._client.request(
-                method, path, content=orjson.dumps(document), headers=_headers(token, headers)
+            answer = await self._answered(
+                method, path, shown, self._client.timeout, content=content
             )
         except _NOT_SENT as error:
             raise _unavailable(error) from error
@@ -234,20 +251,23 @@ class Calls:
             raise _unknown(error) from error
         if not answer.is_success:
             worker = _worker_in_headers(headers) if headers else _worker_in_body(document)
-            refusal = await self._refusal(answer, token, worker)
+            refusal = await self._refusal(answer, token, worker, shown | dict(document))
             if _is_untold(answer, refusal):
                 raise _unknown(refusal) from refusal
             raise refusal
         try:
-            return read(_document(answer))
+            return read(answer.document())
         except Unreadable as error:
             raise _unknown(error) from error
 
     async def _refusal(
-        self, answer: httpx.Response, token: str | None, worker: Worker
+        self, answer: Answer, token: str | None, worker: Worker, shown: Mapping[str, object]
     ) -> LetAgentsError:
-        """Return what the server says. A worker's 401 never signs the account out."""
-        document = _document_or_none(answer)
+        """Return what the server says, but nothing of what it was `shown`.
+
+        A worker's 401 never signs the account out.
+        """
+        document = answer.document_or_none(_secrets(token, shown))
         told = problems.error(document)
         if answer.status_code == 503:
             return _busy(told or _of_status(answer, document))
@@ -257,24 +277,24 @@ class Calls:
         said = str(document.get("error")) if isinstance(document, dict) else ""
         if session_id is not None and secret is not None and problems.ENDED in said:
             await self._shows.session_ended(session_id, secret)
-            room = _room_in(answer.request.url.path)
+            room = _room_in(answer.path)
             return told or SessionEnded(None, room, "the room ended its session", session_id)
         if is_shown:
-            room = _room_in(answer.request.url.path)
+            room = _room_in(answer.path)
             return told or NotConnected(None, room, "the room admits it no more", session_id)
         if token is not None:
             await self._shows.refused(token)
         return told or _of_status(answer, document)
 
 
-def _is_untold(answer: httpx.Response, refusal: LetAgentsError) -> bool:
+def _is_untold(answer: Answer, refusal: LetAgentsError) -> bool:
     """Whether a failure that is answered says nothing of whether what was asked happened.
 
-    So is one of a server on the way that heard nothing from the next. Of 503 the interface says
-    that nothing happened.
+    So is one of a server on the way that heard nothing from the next, and one that names another
+    place where the outcome can be read. Of 503 the interface says that nothing happened.
     """
     is_failure = answer.status_code >= 500 and answer.status_code != 503
-    return is_failure and type(refusal) is RoomsUnavailable
+    return (is_failure or answer.status_code == 303) and type(refusal) is RoomsUnavailable
 
 
 _OF_WORKERS = ("agent_session_token", "replace_agent_session_token", "connection_token")
@@ -310,26 +330,35 @@ def _room_in(path: str) -> str:
 
 
 def _headers(token: str | None, more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the headers of a call. No answer is to be compressed: few bytes may become many."""
     shown = {"Authorization": f"Bearer {token}"} if token else {}
-    return {"Content-Type": "application/json", **shown, **(more or {})}
+    kinds = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+    return {**kinds, **shown, **(more or {})}
+
+
+def _secrets(token: str | None, shown: Mapping[str, object]) -> list[str]:
+    """Return what no text of an error may hold: all that a call has shown as a secret."""
+    given = [value for name, value in shown.items() if name.lower().endswith("token")]
+    return [one for one in (token, *given) if isinstance(one, str) and one]
 
 
 def _check_is_stream(answer: httpx.Response) -> None:
     kind = answer.headers.get("content-type", "")
     if answer.status_code == 429:
         raise NoStream("The room server has too many streams.", remedy="Ask again after a while.")
-    if answer.is_success and not kind.startswith("text/event-stream"):
+    is_stream = kind.startswith("text/event-stream") and bounded.is_plain(answer)
+    if answer.status_code < 400 and not (answer.is_success and is_stream):
         raise NoStream(
             "The room server answered with something else than a stream.",
             remedy="Check that LETAGENTS_API_URL names the room server itself.",
         )
 
 
-async def _read_soon(answer: httpx.Response) -> None:
+async def _read_soon(answer: httpx.Response) -> Answer:
     try:
         with anyio.fail_after(READING):
-            await answer.aread()
-    except (httpx.HTTPError, TimeoutError) as error:
+            return await bounded.read(answer)
+    except TimeoutError as error:
         raise _unavailable(error) from error
 
 
@@ -344,24 +373,10 @@ async def _lines(answer: httpx.Response) -> AsyncGenerator[str, None]:
                 return
 
 
-def _document(answer: httpx.Response) -> Any:
-    try:
-        return orjson.loads(answer.content) if answer.content else None
-    except orjson.JSONDecodeError:
-        raise Unreadable("it is not JSON") from None
-
-
-def _document_or_none(answer: httpx.Response) -> Any:
-    try:
-        return _document(answer)
-    except Unreadable:
-        return None
-
-
 _NO_ROUTE = re.compile(r"Cannot (?:GET|POST|PATCH)|Not Found", re.IGNORECASE)
 
 
-def _of_status(answer: httpx.Response, document: object) -> LetAgentsError:
+def _of_status(answer: Answer, document: object) -> LetAgentsError:
     """Return the error for an answer of a server that says no more than the interface."""
     status = answer.status_code
     fields = document if isinstance(document, dict) else {}
@@ -380,16 +395,22 @@ def _of_status(answer: httpx.Response, document: object) -> LetAgentsError:
         return _missing(answer, code)(told, remedy="Call join_room(name=...) to open it.")
     if status in (400, 413, 422):
         return Malformed(told, remedy="Correct what was passed.")
+    return _of_other_status(status, told)
+
+
+def _of_other_status(status: int, told: str) -> LetAgentsError:
+    if 300 <= status < 400:
+        return _leads_elsewhere(status)
     if status == 429 or status >= 500:
         return RoomsUnavailable(told, remedy="Call again after a while.")
     return LetAgentsError(told, remedy="Read the room, then decide.")
 
 
-def _missing(answer: httpx.Response, code: object) -> type[UnknownRoom]:
+def _missing(answer: Answer, code: object) -> type[UnknownRoom]:
     """Return what is missing. The room, where a server says so by its code; else that is open."""
     if code == "ROOM_NOT_FOUND":
         return UnknownRoom
-    beginning = answer.content[:LONGEST_LINE].decode("utf-8", "replace")
+    beginning = (answer.content or b"")[:LONGEST_LINE].decode("utf-8", "replace")
     return NoRoute if _NO_ROUTE.search(beginning) else Absent
 
 
@@ -399,6 +420,14 @@ def _nobody(fields: Mapping[str, object], told: str) -> NotSignedIn:
     room_id, start = fields.get("room_id"), fields.get("device_flow_url")
     return SignInFirst(
         room_id if isinstance(room_id, str) else None, start if isinstance(start, str) else None
+    )
+
+
+def _leads_elsewhere(status: int) -> RoomsUnavailable:
+    """Return the error for who is sent on, and does not go: what a call shows is for one server."""
+    return RoomsUnavailable(
+        f"The room server answers {status}: it sends its callers to another place.",
+        remedy="Check that LETAGENTS_API_URL names the room server itself.",
     )
 
 

@@ -143,7 +143,7 @@ class HostedRooms:
             room_id,
             lambda path: self.calls.get(
                 f"{path}/messages",
-                lambda answer: wire_messages.page(answer, room_id),
+                lambda answer: wire_messages.page(answer, room_id, _first_after(window)),
                 query=_query(window),
                 headers=credentials.in_headers(viewer),
             ),
@@ -157,7 +157,7 @@ class HostedRooms:
             room_id,
             lambda path: self.calls.get(
                 f"{path}/messages/poll",
-                lambda answer: wire_messages.page(answer, room_id),
+                lambda answer: wire_messages.page(answer, room_id, _first_after(window)),
                 query=_query(window) | {"timeout": max(0, timeout // timedelta(milliseconds=1))},
                 headers=credentials.in_headers(viewer),
                 patience=timeout.total_seconds() + PATIENCE,
@@ -177,6 +177,10 @@ class HostedRooms:
     async def search(self, room_id: RoomId, query: Query, viewer: Fence | None = None) -> Found:
         """Return the newest hits of `query` in the room, below where the query says."""
         return await searching.search(self.calls, room_id, query, viewer)
+
+
+def _first_after(window: Window) -> MessageId | None:
+    return window.id if isinstance(window, After) else None
 
 
 def _query(window: Window) -> dict[str, str | int | None]:

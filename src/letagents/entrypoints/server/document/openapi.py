@@ -33,8 +33,8 @@ _REFUSALS = {
     501: "These rooms have no such thing.",
     503: "Nothing can be kept now. Nothing happened.",
 }
-_OF_ROOMS = (400, 401, 403, 404, 408, 409, 413, 500, 501, 503)
-_OF_READING = (400, 401, 403, 404, 409, 500, 501, 503)
+_OF_ROOMS = (400, 401, 403, 404, 408, 409, 413, 429, 500, 501, 503)
+_OF_READING = (400, 401, 403, 404, 409, 429, 500, 501, 503)
 _OPEN = (400, 500, 503)
 _CREDENTIALS: Schema = {
     "agent_session_id": TEXT_OR_NULL,

@@ -99,6 +99,7 @@ _WHO: Table = {
             )
         },
         open_to_all=True,
+        refusals=(429,),
     ),
     ("GET", "/auth/device/poll/{request_id}"): Operation(
         answers={

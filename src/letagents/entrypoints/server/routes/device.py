@@ -19,7 +19,7 @@ _OVER = {"denied": 403, "expired": 410}
 async def start(call: Call) -> Response:
     """Begin to sign somebody in."""
     try:
-        return answer(wire.plain_begun(await call.hosting.devices.begin()), 201)
+        return answer(wire.plain_begun(await call.hosting.devices.begin(call.address)), 201)
     except SignInUnavailable as error:
         raise Refused(503, "Device authorization is currently unavailable.") from error
 

@@ -135,7 +135,11 @@ def _timeout(call: Call) -> timedelta:
 
 async def one(call: Call) -> Response:
     """Return one message."""
-    await call.looking()
+    viewer = await call.looking()
+    if viewer is not None:
+        await call.hosting.rooms.read(
+            call.room_id, Latest(1), viewer
+        )  # who is heard no more hears so
     try:
         message_id = MessageId.parse(call.named("message_id"))
     except Malformed:

@@ -25,6 +25,7 @@ async def register(call: Call) -> Response:
         if kind is SessionKind.PERSON
         else await _agent(call, account, kind)
     )
+    await call.hosting.admit(account, call.room_id, call.address)
     made = await call.hosting.rooms.connect(call.room_id, arrival)
     _tell(call, made.displaced)
     return answer(wire.plain_connection(made), 201)
