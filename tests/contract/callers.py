@@ -310,10 +310,12 @@ async def _fill(made: World) -> None:
     fact = {"title": "We use tabs", "body": "All of us.", "category": "decision"}
     await made.make("/memory", own, client_id="just_a_fact", **fact)
     await made.make("/attention", own, client_id="just_a_wish", **(fact | {"category": "question"}))
+    coded = await made.http.post("/projects", headers=admin.headers)
     trace = await made.make("/reasoning-sessions", own, summary="I look at the door.")
     rule = await made.make("/wake-rules", own, event="timer", arguments={"after_ms": 60_000})
     made.named |= {
         "session_id": str(own.session_id),
+        "code": coded.json()["code"],
         "intent_id": intent["intent"]["id"],
         "lock_id": lock["lock"]["id"],
         "record_id": "just_a_fact",

@@ -152,7 +152,7 @@ async def test_a_body_is_so_large(clock: ManualClock) -> None:
 async def test_so_many_connections_are_answered(clock: ManualClock) -> None:
     served = hosting(MemoryRooms(CountingIds(), clock), clock)
     async with (
-        listening(attrs.evolve(served, bounds=Bounds(connections=2))) as url,
+        listening(attrs.evolve(served, bounds=Bounds(connections=1))) as url,
         httpx.AsyncClient(base_url=url) as one,
         httpx.AsyncClient(base_url=url) as other,
     ):
@@ -160,4 +160,4 @@ async def test_so_many_connections_are_answered(clock: ManualClock) -> None:
         second = await other.get("/api/health")
         again = await one.get("/api/health")
 
-    assert [first.status_code, second.status_code, again.status_code] == [200, 503, 503]
+    assert [first.status_code, second.status_code, again.status_code] == [200, 503, 200]

@@ -33,6 +33,10 @@ def in_short(method: str, path: str) -> str:
     return f"{method} {path.replace(ROOM, '~')}"
 
 
+def in_a_room(route: str) -> bool:
+    return "~" in route or "/projects/" in route
+
+
 def row(route: str, statuses: Row) -> str:
     """Return a row of the table."""
     shown = [str(statuses[who]).ljust(len(who)) for who in CALLERS]
@@ -93,7 +97,7 @@ def test_the_table_has_no_row_for_a_route_that_is_not_there() -> None:
 
 @pytest.mark.parametrize("who", ["nobody", "unknown", "bearer", "signedout", "lured"])
 def test_who_has_no_account_gets_nothing_from_any_room(who: str) -> None:
-    let_in = [route for route, row in table().items() if "~" in route and row[who] != 401]
+    let_in = [route for route, row in table().items() if in_a_room(route) and row[who] != 401]
 
     assert let_in == []
 
@@ -105,13 +109,19 @@ def test_who_has_no_session_there_and_has_not_entered_gets_nothing_from_a_room(w
     let_in = [
         route
         for route, row in table().items()
-        if "~" in route and route not in BY_THE_ACCOUNT and row[who] not in (401, 404, 410)
+        if in_a_room(route) and route not in BY_THE_ACCOUNT and row[who] not in (401, 404, 410)
     ]
 
     assert let_in == []
 
 
-BY_THE_ACCOUNT = {"POST ~/join", "POST ~/agent-sessions"}
+BY_THE_ACCOUNT = {
+    "POST ~/join",
+    "POST ~/agent-sessions",
+    "GET /projects/join/{code}",
+    "POST /projects/room/{name:path}",
+    "GET /projects/{room_id:path}/access",
+}
 """What an account does before it has a session."""
 
 

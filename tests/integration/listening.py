@@ -24,7 +24,7 @@ async def listening(
 
     served = application(hosting, elsewhere)
     config = configured(served, hosting)
-    config.http, config.lifespan = Protocol, "off"
+    config.http, config.lifespan, config.timeout_keep_alive = Protocol, "off", 1
     config.load()
     server = uvicorn.Server(config)
     server.lifespan = config.lifespan_class(config)

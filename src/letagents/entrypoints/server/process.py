@@ -94,7 +94,7 @@ def configured(served: Starlette, hosting: Hosting) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
-        limit_concurrency=hosting.bounds.connections,
+        limit_concurrency=hosting.bounds.connections + 1,  # the one that is told so counts too
         timeout_keep_alive=IDLE,
         timeout_graceful_shutdown=GRACE,
         h11_max_incomplete_event_size=LARGEST_HEAD,
