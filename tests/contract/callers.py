@@ -77,6 +77,7 @@ GOOD: Plain = {
     "number": 7,
     "rule": {"event": "timer", "arguments": {"after_ms": 60_000}},
     "name": "poplar",
+    "display_name": "The Shed",
     "summary": "I look at the roof.",
 }
 """Of what the routes want, something of a form that is right."""
