@@ -104,7 +104,8 @@ def test_they_are_those_who_would_find_it_to_be_for_them(
 
     assert {one.listener.session_id: one.reason for one in found} == expected
     assert len({one.listener.agent_key for one in found}) == len(found)
-    assert recipients.may_wake(message) or not found
+    refers = quote is not None or message.is_thread_reply
+    assert recipients.may_wake(text, source, refers=refers) or not found
 
 
 @pytest.mark.rule("A77")

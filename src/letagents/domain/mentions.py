@@ -26,6 +26,8 @@ _CALLS = re.compile(
     ),
     re.ASCII,
 )
+_IN_CALLS = ("everyone", "agent", "guys", "both", "whoever")
+"""One of these is in each phrase that calls everybody."""
 MENTIONS_LIMIT = 1000
 _EVERYBODY = frozenset({"agents", "everyone", "room"})
 _BY_KEY = "agent:"
@@ -78,6 +80,14 @@ class Wording:
     mentions: tuple[Mention, ...]
     calls_everybody: bool
     """In words; a handle that calls everybody is among the mentions."""
+
+
+def may_address(text: str) -> bool:
+    """Whether `text` might mention or call anybody: this is soon told of texts that do not."""
+    if "@" in text:
+        return True
+    said = text.lower()
+    return any(word in said for word in _IN_CALLS) and _CALLS.search(said) is not None
 
 
 def read(text: str) -> Wording:

@@ -11,7 +11,7 @@ import attrs
 from letagents.domain.activation import Spoken, owner_asked
 from letagents.domain.audience import PERSON, SMALL_ROOM, activation, quoted_agent
 from letagents.domain.follow_ups import Holder, is_follow_up
-from letagents.domain.mentions import Wording
+from letagents.domain.mentions import Wording, may_address
 from letagents.domain.receipts import Recipient
 from letagents.domain.roster import Listener, Roster
 
@@ -39,18 +39,12 @@ class MentionNotice:
     reason: str = AMBIGUOUS
 
 
-def may_wake(message: Spoken) -> bool:
-    """Whether `message` could wake anybody, whoever is there. Most of what agents say cannot."""
-    return (
-        message.source == PERSON
-        or message.wording != _SAYS_NOTHING
-        or message.reply_to is not None
-        or message.is_thread_reply
-        or is_follow_up(message.text)
-    )
+def may_wake(text: str, source: str | None, *, refers: bool) -> bool:
+    """Whether a message could wake anybody, whoever is there. Most of what agents say cannot.
 
-
-_SAYS_NOTHING = Wording((), calls_everybody=False)
+    `refers` says whether it quotes another, or stands in a thread.
+    """
+    return source == PERSON or refers or may_address(text) or is_follow_up(text)
 
 
 def recipients(
@@ -94,8 +88,8 @@ def _candidates(
     """Return those who have to be asked for: of many agents, most are neither meant nor there."""
     wording, owner = message.wording, owner_asked(message, leases)
     calls_all = wording.calls_everybody or any(one.is_broadcast for one in wording.mentions)
-    is_small = len(roster.agent_keys) <= SMALL_ROOM
-    if calls_all or is_small or (owner is not None and owner.agent_key is None):
+    is_heard = message.source == PERSON and len(roster.agent_keys) <= SMALL_ROOM
+    if calls_all or is_heard or (owner is not None and owner.agent_key is None):
         return roster.listeners
     meant = roster.mentioned(wording) | roster.mentioned_by_key(wording) | frozenset(speakers)
     others = (quoted_agent(message, roster), recent_partner, owner.agent_key if owner else None)

@@ -123,6 +123,12 @@ def woken(
     )
 
 
+def may_wake(message: Message) -> bool:
+    """Whether a message that is being said could wake anybody."""
+    refers = message.reply_to is not None or message.is_thread_reply
+    return recipients.may_wake(message.text, message.source, refers=refers)
+
+
 def noticed(message: Message, words: Spoken, roster: Roster) -> Message:
     """Return a message that is being said with what its author is told of its mentions."""
     notices = recipients.notices(words, roster)

@@ -9,8 +9,6 @@ from letagents.adapters.rooms import hearing, local_reading, local_receipts
 from letagents.adapters.rooms.rosters import Rosters
 from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.tables import MESSAGES
-from letagents.domain import recipients
-from letagents.domain.activation import Spoken
 from letagents.domain.ids import RoomId
 from letagents.domain.messages import Before, Message
 from letagents.domain.roster import Roster
@@ -40,10 +38,9 @@ class Hearers:
 
     def addressed(self, said: Message) -> Message:
         """Keep a receipt for each whom a new message wakes; return it as its author is told."""
-        words = hearing.spoken(said)
-        if not recipients.may_wake(words):
+        if not hearing.may_wake(said):
             return said
-        roster = self._roster()
+        words, roster = hearing.spoken(said), self._roster()
         before = self._before(said, roster)
         found = hearing.woken(
             said,
@@ -58,11 +55,11 @@ class Hearers:
         local_receipts.add(self._unit, self._room_id, said.id.number, found, said.said_at)
         return hearing.noticed(said, words, roster)
 
-    def noticed(self, said: Message, words: Spoken) -> Message:
+    def noticed(self, said: Message) -> Message:
         """Return a message that was said before as its author is told of it."""
-        if not words.wording.mentions:
+        if "@" not in said.text:
             return said
-        return hearing.noticed(said, words, self._roster())
+        return hearing.noticed(said, hearing.spoken(said), self._roster())
 
     def _roster(self) -> Roster:
         return self._rosters.of(

@@ -444,10 +444,9 @@ class LocalBook:
 
     def _address(self, message: Message) -> None:
         """Keep a receipt for each whom the room's own words wake."""
-        words = hearing.spoken(message)
-        if recipients.may_wake(words):
+        if hearing.may_wake(message):
             roster = local_reading.roster_of(self._unit, self.room_id)
-            found = recipients.recipients(words, roster)
+            found = recipients.recipients(hearing.spoken(message), roster)
             local_receipts.add(self._unit, self.room_id, message.id.number, found, self.now)
 
     def _said_before(self, key: str) -> Message:

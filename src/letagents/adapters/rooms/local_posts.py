@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from sqlalchemy import and_, bindparam, select
 
-from letagents.adapters.rooms import hearing, local_audience, local_receipts, local_rows, slips
+from letagents.adapters.rooms import local_audience, local_receipts, local_rows, slips
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.rooms.rosters import Rosters
 from letagents.adapters.rooms.writer import Outcome, Post
@@ -31,7 +31,7 @@ _FACTS = (
     select(
         ROOMS.c.last_number,
         ROOMS.c.roster_changes,
-        local_receipts.SHOWN_TO,
+        local_receipts.WAITS,
         SESSIONS.c.generation,
         SESSIONS.c.token_digest,
         SESSIONS.c.ended_at,
@@ -80,7 +80,7 @@ class _Facts(NamedTuple):
 
     last_number: int
     roster_changes: int
-    shown: int
+    waits: bool
     generation: int | None
     token_digest: str
     ended_at: int | None
@@ -172,8 +172,8 @@ def _say(unit: Unit, rosters: Rosters, post: Post, now: datetime) -> Message:
     said = before or _written(unit, post, facts, where, quote, now)
     room = local_audience.Hearers(unit, room_id, rosters, facts.roster_changes)
     if before is not None:
-        return room.noticed(said, hearing.spoken(said))
-    if facts.shown or where != Place():
+        return room.noticed(said)
+    if facts.waits or where != Place():
         refers_to = [one for one in (where.reply_to, where.root) if one is not None]
         box = local_receipts.Slips(unit, room_id)
         slips.said(box, fence.session_id, facts.agent_key, refers_to, now)

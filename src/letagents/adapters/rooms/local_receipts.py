@@ -94,20 +94,17 @@ _HEIR = (
     .order_by(SESSIONS.c.created_at, SESSIONS.c.session_id)
     .limit(bindparam("limit"))
 )
-SHOWN_TO = (
-    select(func.count())
+WAITS = (
+    select(literal_column("1"))
     .select_from(RECEIPTS)
     .where(
         RECEIPTS.c.room_id == bindparam("room_id"),
         UNSETTLED,
         RECEIPTS.c.session_id == bindparam("session_id"),
-        RECEIPTS.c.state.in_(
-            [literal_column(f"'{one.value}'") for one in (State.RESPONDING, State.BLOCKED)]
-        ),
     )
-    .scalar_subquery()
+    .exists()
 )
-"""How many messages a session was shown that it has said nothing after."""
+"""Whether a session has receipts that it has not acknowledged."""
 
 
 def add(
