@@ -61,6 +61,7 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
     from letagents.adapters.git import GitSurroundings
     from letagents.adapters.own_sign_ins import OwnSignInsFile
     from letagents.adapters.rooms.kept.attendance import KeptAttendance
+    from letagents.adapters.rooms.kept.deliveries import KeptDeliveries
     from letagents.adapters.system import SystemClock, SystemIds
 
     ids, steady = SystemIds(), SystemClock()
@@ -96,6 +97,7 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
             receipts=_receipts(rooms),
             threads=_threads(rooms),
             names=_names(rooms),
+            deliveries=KeptDeliveries(rooms, ids, clock),
             watched=rooms,
             roll=KeptAttendance(rooms, ids),
             people=_people(serving),

@@ -16,6 +16,7 @@ from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.adapters.rooms.hosted.rooms import HostedRooms
 from letagents.adapters.rooms.kept.artifacts import CheckTask, KeptArtifacts
 from letagents.adapters.rooms.kept.board import KeptBoard
+from letagents.adapters.rooms.kept.deliveries import KeptDeliveries
 from letagents.adapters.rooms.kept.feeds import KeptFeed
 from letagents.adapters.rooms.kept.governance import KeptGovernance
 from letagents.adapters.rooms.kept.guidelines import KeptGuidelines
@@ -82,6 +83,7 @@ def hosting(rooms: KeptRooms, clock: ManualClock, memory: Stores | None = None) 
         receipts=KeptReceipts(rooms),
         threads=KeptThreads(rooms),
         names=KeptRoomNames(rooms),
+        deliveries=KeptDeliveries(rooms, CountingIds(first=8000), clock),
         watched=rooms,
     )
 

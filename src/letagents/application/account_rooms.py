@@ -92,9 +92,10 @@ class AccountRooms:
         """Return as `read` does once there is a message; empty as soon as the server is to end."""
         viewer = await self.hosting.looking(self.principal, room_id, viewer)
         rooms = self.hosting.rooms
-        found = await self._unless_stopping(
-            lambda: rooms.wait(room_id, window, timeout=timeout, viewer=viewer)
-        )
+        async with self.hosting.delivering(room_id, viewer):
+            found = await self._unless_stopping(
+                lambda: rooms.wait(room_id, window, timeout=timeout, viewer=viewer)
+            )
         return found if found is not None else Page(())
 
     async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:

@@ -5,6 +5,7 @@ The rooms themselves compare what a session shows (F1, F2). Here it is told whos
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import timedelta
 
 import anyio
@@ -24,6 +25,7 @@ from letagents.domain.accounts import (
     WorkerSessionRequired,
     person_key,
 )
+from letagents.domain.deliveries import Transport
 from letagents.domain.errors import NotConnected
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId, Token
@@ -34,6 +36,7 @@ from letagents.ports.accounts import Accounts
 from letagents.ports.attendance import Roll
 from letagents.ports.board import Board
 from letagents.ports.clock import Clock
+from letagents.ports.deliveries import Deliveries
 from letagents.ports.feeds import Feed
 from letagents.ports.governance import Governance
 from letagents.ports.ids import Ids
@@ -99,6 +102,7 @@ class Hosting:
     receipts: Receipts | None = None
     threads: ThreadsOf | None = None
     names: RoomNames | None = None
+    deliveries: Deliveries | None = None
     watched: Watched | None = None
     answered: Counter[tuple[str, int]] = attrs.field(factory=Counter)
     """How many requests of each route were answered with each status."""
@@ -287,6 +291,14 @@ class Hosting:
         else:
             await self._check_own(principal, room_id, fence)
         return fence
+
+    def delivering(
+        self, room_id: RoomId, viewer: Fence | None, transport: Transport = Transport.LONG_POLL
+    ) -> AbstractAsyncContextManager[None]:
+        """Let a room know that a viewer waits to be told of messages. Raises as Deliveries.open."""
+        if viewer is None or self.deliveries is None:
+            return nullcontext()
+        return self.deliveries.open(room_id, viewer, transport)
 
     async def _check_own(self, principal: Principal, room_id: RoomId, fence: Fence) -> None:
         account = accounts.signed_in(principal)

@@ -18,7 +18,8 @@ E24  It will soon be gone if its connection closed and nothing was heard since: 
      delivery, which is kept as open for 12 seconds, is over.
 E25  A name comes free when the last of its holders will be gone, if each of them soon will be, and
      all are of who asks and nobody's to supervise.
-E26  A process is known to be there while its connection is open and was refreshed lately.
+E26  A process is known to be there while its connection is open and was refreshed lately, and
+     while it has a delivery open.
 """
 
 import hashlib
@@ -76,6 +77,8 @@ def host_name(parts: Sequence[str]) -> str:
 
 def is_there(facts: Facts) -> bool:
     """Whether the process is known to run (E26)."""
+    if facts.has_delivery:
+        return True
     if facts.seen is None or facts.closed is not None or facts.connection == EXITED:
         return False
     return facts.seen < FRESH

@@ -40,6 +40,8 @@ class Whereabouts:
     is_fresh: bool
     since: datetime
     updated_at: datetime
+    has_delivery: bool = False
+    """Whether it waits to be told of messages."""
 
 
 def said(status: object, text: object) -> Said:

@@ -13,6 +13,7 @@ from letagents.domain.activation import Activation, Decision, Reason
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import Message, Page, Quote
 from letagents.wire import moments, notices
+from letagents.wire.http import problems
 from letagents.wire.http.reading import Fields, Unreadable
 
 Plain = dict[str, Any]
@@ -108,6 +109,18 @@ def page(document: object, room_id: RoomId, after: MessageId | None = None) -> P
     ):
         raise Unreadable("messages are not those that follow each other")
     return Page(said, more=fields.flag("has_more"))
+
+
+def polled(document: object, room_id: RoomId, after: MessageId | None = None) -> Page:
+    """Return the page that a poll brought.
+
+    Raises:
+        Unreadable: as `page`.
+        LetAgentsError: what happened meanwhile, where the server says so.
+    """
+    if (error := problems.error(document)) is not None:
+        raise error
+    return page(document, room_id, after)
 
 
 def plain_page(room_id: RoomId, found: Page) -> Plain:

@@ -163,6 +163,11 @@ def plain(error: LetAgentsError, forms: Forms | None = None) -> tuple[int, Plain
     }
 
 
+def beside(error: LetAgentsError | None) -> Plain:
+    """Return what an answer says beside all else, where something went wrong meanwhile."""
+    return {"problem": _problem(error)} if error else {}
+
+
 def _form(kind: type[LetAgentsError], forms: Forms) -> Form:
     return next(forms[one] for one in kind.__mro__ if one in forms)
 

@@ -11,7 +11,7 @@ from letagents.wire import moments, public
 
 Plain = dict[str, Any]
 
-_OF_SESSION = (
+OF_SESSION = (
     "room_id",
     "actor_label",
     "agent_key",
@@ -28,7 +28,7 @@ _OF_SESSION = (
 def plain(one: Whereabouts) -> Plain:
     """Return the form of one who is there."""
     shown = public.session(one.session)
-    return {name: shown[name] for name in _OF_SESSION} | {
+    return {name: shown[name] for name in OF_SESSION} | {
         "agent_session_id": shown["session_id"],
         "status": one.said.status,
         "status_text": one.said.text,
@@ -37,7 +37,7 @@ def plain(one: Whereabouts) -> Plain:
         "updated_at": moments.to_text(one.updated_at),
         "freshness": "active" if one.is_fresh else "stale",
         "activity_state": _state(one),
-        "source_flags": ["presence"],
+        "source_flags": _flags(one),
         "liveness_observation": None,
     }
 
@@ -63,10 +63,14 @@ def plain_participant(one: Whereabouts, room_id: RoomId) -> Plain:
         "last_room_activity_at": last,
         "last_live_heartbeat_at": last,
         "activity_state": _state(one),
-        "source_flags": ["presence"],
+        "source_flags": _flags(one),
         "created_at": moments.to_text(seen.created_at),
         "updated_at": moments.to_text(seen.updated_at),
     }
+
+
+def _flags(one: Whereabouts) -> list[str]:
+    return ["presence", "delivery"] if one.has_delivery else ["presence"]
 
 
 def _state(one: Whereabouts) -> str:

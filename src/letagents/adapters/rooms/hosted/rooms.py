@@ -157,7 +157,7 @@ class HostedRooms:
             room_id,
             lambda path: self.calls.get(
                 f"{path}/messages/poll",
-                lambda answer: wire_messages.page(answer, room_id, _first_after(window)),
+                lambda answer: wire_messages.polled(answer, room_id, _first_after(window)),
                 query=_query(window) | {"timeout": max(0, timeout // timedelta(milliseconds=1))},
                 headers=credentials.in_headers(viewer),
                 patience=timeout.total_seconds() + PATIENCE,

@@ -10,6 +10,7 @@ from datetime import timedelta
 import attrs
 
 from letagents.adapters.rooms.book import Book, Kind, Where
+from letagents.adapters.rooms.kept import delivery_records
 from letagents.domain import presence, ticks
 from letagents.domain.ids import SessionId
 from letagents.domain.presence import EXITED, Facts
@@ -70,6 +71,7 @@ def arrived(book: Book, session: Session, arrival: Arrival) -> None:
     """Take note whose a session is that was just opened; nothing is known of its new process."""
     if arrival.account is None:
         return
+    delivery_records.retire(book, session.session_id)
     before = of(book, session.session_id)
     number = before.number if before else book.next_number(LINKS)
     book.put(LINKS, Link(session.session_id, number, arrival.account, arrival.process_host))
@@ -108,6 +110,7 @@ def facts(book: Book, session: Session, link: Link) -> Facts:
         heard=heard,
         last_seen=book.now - session.last_seen_at if heard is None else heard,
         ended=_ended(book, session, closed),
+        has_delivery=delivery_records.is_open(book, session),
     )
 
 
@@ -159,7 +162,9 @@ def last_sign(book: Book, session: Session) -> Tick | None:
     if session.process is not None:
         return ticks.latest([session.seen, book.last_seen(session.process)], book.tick)
     link = of(book, session.session_id)
-    return ticks.latest([session.seen, link.seen if link else None], book.tick)
+    delivery = delivery_records.of(book, session)
+    signs = [session.seen, link.seen if link else None, delivery.seen if delivery else None]
+    return ticks.latest(signs, book.tick)
 
 
 def _host(book: Book, session: Session | None) -> str | None:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import attrs
 
 from letagents.adapters.rooms.book import Book, Keeping, Kind
-from letagents.adapters.rooms.kept import links
+from letagents.adapters.rooms.kept import delivery_records, links
 from letagents.domain import whereabouts
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
@@ -88,6 +88,7 @@ def _seen(book: Book, session: Session) -> Whereabouts:
         is_fresh=whereabouts.is_fresh(alive=alive, silent=_silent(book, session)),
         since=noted.since if noted else session.created_at,
         updated_at=noted.at if noted else session.updated_at,
+        has_delivery=delivery_records.is_open(book, session),
     )
 
 

@@ -138,7 +138,9 @@ _WHO: Table = {
 }
 
 _ROOM = "/rooms/{room_id:path}"
-_MESSAGES = in_room({"has_older": FLAG}, messages=several(ref("Message")), has_more=FLAG)
+_MESSAGES = in_room(
+    {"has_older": FLAG, "problem": ANYTHING}, messages=several(ref("Message")), has_more=FLAG
+)
 _HOST = dict.fromkeys(
     ("host_id", "host_kind", "host_label", "liveness_capability", "tool_bridge_id"), TEXT_OR_NULL
 )

@@ -6,7 +6,7 @@ from datetime import timedelta
 import anyio
 from starlette.responses import Response
 
-from letagents.domain.errors import Malformed
+from letagents.domain.errors import ConnectionLost, Malformed
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import ClientKey, MessageId
 from letagents.domain.messages import After, Before, Draft, Latest, Page, Window
@@ -14,6 +14,7 @@ from letagents.entrypoints.server.answers import Refused, answer
 from letagents.entrypoints.server.calls import Call
 from letagents.wire import notices
 from letagents.wire.http import messages as wire
+from letagents.wire.http import problems
 
 POLL = timedelta(seconds=30)
 PROMPT_KINDS = ("inline", "auto")
@@ -88,8 +89,15 @@ async def poll(call: Call) -> Response:
     """Wait for messages; who hangs up waits no longer."""
     viewer = await call.looking()
     window = After(_cursor(call, "after"), call.limit)
-    found = await _waited(call, window, viewer)
-    return answer(wire.plain_page(call.room_id, found))
+    async with call.hosting.delivering(call.room_id, viewer):
+        try:
+            found, lost = await _waited(call, window, viewer), None
+        except ConnectionLost as error:
+            # It was admitted and has gone since: the next call is told so by its status.
+            if call.hosting.deliveries is None:
+                raise
+            found, lost = Page(()), error
+    return answer(wire.plain_page(call.room_id, found) | problems.beside(lost))
 
 
 async def _waited(call: Call, window: After, viewer: Fence | None) -> Page:

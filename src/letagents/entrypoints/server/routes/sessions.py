@@ -7,11 +7,13 @@ from starlette.responses import Response
 
 from letagents.application.hosting import arriving
 from letagents.domain.accounts import Account
+from letagents.domain.deliveries import Delivery
 from letagents.domain.errors import Malformed
 from letagents.domain.ids import SessionId, Token
 from letagents.domain.sessions import Arrival, Host, Predecessor, SessionKind
 from letagents.entrypoints.server.answers import Refused, answer
 from letagents.entrypoints.server.calls import Call
+from letagents.wire.http import deliveries as wire_deliveries
 from letagents.wire.http import sessions as wire
 
 
@@ -143,10 +145,19 @@ async def disconnect(call: Call) -> Response:
     fence = await call.acting()
     if call.named("session_id") != str(fence.session_id):
         raise Refused(403, "Worker sessions can only disconnect themselves.")
+    delivery = await _delivery(call, fence.session_id)
     ended = await call.hosting.rooms.disconnect(call.room_id, fence)
     _tell(call, [ended.session_id])
     shown = {"room_id": str(call.room_id), "agent_session": wire.plain(ended)}
-    return answer(shown | {"delivery_session": None})
+    told = None
+    if delivery is not None and ended.worker_id is None:
+        told = wire_deliveries.plain(delivery, ended)
+    return answer(shown | {"delivery_session": told})
+
+
+async def _delivery(call: Call, session_id: SessionId) -> Delivery | None:
+    held = call.hosting.deliveries
+    return await held.of(call.room_id, session_id) if held is not None else None
 
 
 ROUTES = (

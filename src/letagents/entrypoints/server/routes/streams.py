@@ -5,13 +5,16 @@ from typing import Any
 
 import attrs
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from letagents.domain.board import TaskView
-from letagents.domain.errors import ConnectionLost, Malformed, NotAvailable
+from letagents.domain.deliveries import Transport
+from letagents.domain.errors import ConnectionLost, LetAgentsError, Malformed, NotAvailable
 from letagents.domain.feeds import Begun, Cursor, Happened, Informed
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId
 from letagents.domain.messages import Message
+from letagents.entrypoints.server.answers import problem
 from letagents.entrypoints.server.calls import Call
 from letagents.entrypoints.server.events import HEARTBEAT, Events, event
 from letagents.ports.feeds import Feed
@@ -27,7 +30,26 @@ async def stream(call: Call) -> Response:
     begun = await told.feed.begin(call.room_id, _asked(call), viewer)
     if told.asked is not None and not _is_cursor(told.asked):
         begun = attrs.evolve(begun, is_gap=True)
-    return Events(told.frames(begun), call.hosting.pace, call.hosting.stopping)
+    events = Events(told.frames(begun), call.hosting.pace, call.hosting.stopping)
+    return _Delivered(events, call, viewer)
+
+
+class _Delivered(Response):
+    """A stream that is a delivery of its viewer as long as it is sent."""
+
+    def __init__(self, events: Events, call: Call, viewer: Fence | None) -> None:
+        super().__init__()
+        self.raw_headers = events.raw_headers
+        self._events, self._call, self._viewer = events, call, viewer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        hosting, room_id = self._call.hosting, self._call.room_id
+        try:
+            async with hosting.delivering(room_id, self._viewer, Transport.SSE):
+                await self._events(scope, receive, send)
+        except LetAgentsError as error:
+            await problem(error)(scope, receive, send)
 
 
 def _feed(call: Call) -> Feed:
