@@ -217,7 +217,7 @@ class World:
 
 
 _OPEN = Where(is_open=True)
-_OF_GOVERNING = (decisions.ESCALATION_DUE, managers.WATCH_DUE)
+_OF_GOVERNING = (intents.ESCALATION_DUE, managers.WATCH_DUE)
 
 
 def _due(book: Book) -> Iterator[str]:

@@ -10,17 +10,26 @@ from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.evidence import ToldProcesses
 from letagents.adapters.rooms.kept import board as kept_board
 from letagents.adapters.rooms.kept.board import KeptBoard
+from letagents.adapters.rooms.kept.governance import KeptGovernance
 from letagents.adapters.rooms.kept.wakes import KeptWakes
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain.board import Handoff, Query, Release, ReviewAssign, Target
-from letagents.domain.denials import IntentRequired
+from letagents.domain.denials import (
+    IntentNotApproved,
+    IntentPayloadMismatch,
+    IntentPending,
+    IntentRequired,
+)
+from letagents.domain.governance import ManagerMode
+from letagents.domain.intents import Action, change_payload
 from letagents.domain.messages import Latest
 from letagents.domain.sessions import Connection
 from letagents.domain.tasks import AdminRequired, Patch, Proposal, Status
 from letagents.ports.board import Board
 from letagents.ports.rooms import RoomTransport
 from letagents.testing.contracts.board import BoardContract
+from letagents.testing.contracts.board_callers import by_id
 from letagents.testing.contracts.room_callers import ADA, BOB, ROOM, arrival
 from letagents.testing.contracts.task_holders import TERM
 from letagents.testing.contracts.wakes import timer
@@ -85,6 +94,35 @@ async def test_where_workers_are_no_admins_they_neither_accept_nor_free_what_is_
         await board.lease_action(ROOM, "task_1", to_bob, bob.fence)
     moved = await board.lease_action(ROOM, "task_1", Release(), ada.fence)
     assert moved.view.task.status is Status.ACCEPTED
+
+
+@pytest.mark.anyio
+@pytest.mark.rule("T2", "P14")
+@pytest.mark.parametrize("mode", [ManagerMode.OFF, ManagerMode.INTENT_REQUIRED])
+async def test_who_is_no_admin_closes_a_task_with_an_approval_of_that(mode: ManagerMode) -> None:
+    rooms = MemoryRooms(CountingIds(), ManualClock(), admins=lambda caller: caller is None)
+    await rooms.join(ROOM)
+    ada = await rooms.connect(ROOM, arrival(ADA, 1))
+    board, governance = KeptBoard(rooms, TERM), KeptGovernance(rooms)
+    for title in ("mend the roof", "oil the gate"):
+        await board.propose(ROOM, Proposal(title=title))
+    await governance.set_mode(ROOM, mode)
+    payload = change_payload("task_1", status="cancelled")
+    asked = await governance.propose(ROOM, Action.TASK_CLOSE, payload, fence=ada.fence)
+    shown, closed = by_id(asked.intent), Patch(status=Status.CANCELLED)
+    with pytest.raises(IntentPending):
+        await board.change(ROOM, "task_1", closed, ada.fence, approval=shown)
+    await governance.approve(ROOM, asked.intent.intent_id)
+
+    assert asked.is_needed
+    with pytest.raises(IntentPayloadMismatch):
+        await board.change(ROOM, "task_2", closed, ada.fence, approval=shown)
+    with pytest.raises(AdminRequired, match="register_board_intent"):
+        await board.change(ROOM, "task_1", closed, ada.fence)
+    view = await board.change(ROOM, "task_1", closed, ada.fence, approval=shown)
+    assert view.task.status is Status.CANCELLED
+    with pytest.raises(IntentNotApproved):
+        await board.change(ROOM, "task_1", closed, ada.fence, approval=shown)
 
 
 class TestBoardInMemory(_Kept):

@@ -35,6 +35,11 @@ def test_only_an_admin_accepts_and_closes(status: Status) -> None:
     if status in FOR_ADMINS:
         with pytest.raises(AdminRequired):
             moves.check_change(standing, Patch(status=status), ADA, is_admin=False)
+        with pytest.raises(AdminRequired):
+            moves.check_change(
+                standing, Patch(status=status), None, is_admin=False, has_approval=True
+            )
+        moves.check_change(standing, Patch(status=status), ADA, is_admin=False, has_approval=True)
     moves.check_change(standing, Patch(status=status), ADA, is_admin=True)
 
 

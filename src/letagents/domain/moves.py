@@ -1,6 +1,7 @@
 """Who may move a task, and what they have to hold for it.
 
-T2   `accepted`, `cancelled`, `merged` and `done` are for admins of the room.
+T2   `accepted`, `cancelled`, `merged` and `done` are for admins of the room, and for workers with an
+     approval of just that.
 T3   A worker claims for itself, and while it is on a task nobody but it moves the task on or
      changes who is; who claims again what it has changes nothing.
 T4   From review to blocked is a reviewer's decision, which changes nothing else.
@@ -26,6 +27,7 @@ from letagents.domain.tasks import (
 )
 
 FOR_ADMINS = frozenset({Status.ACCEPTED, Status.CANCELLED, Status.MERGED, Status.DONE})
+"""What a worker that is no admin needs an approval for, however the board is managed."""
 
 
 class NotYours(LetAgentsError):
@@ -94,15 +96,18 @@ def is_review_decision(task: Task, patch: Patch) -> bool:
     return task.status is Status.IN_REVIEW and patch.status is Status.BLOCKED
 
 
-def check_change(task: Task, patch: Patch, by: Session | None, *, is_admin: bool) -> None:
+def check_change(
+    task: Task, patch: Patch, by: Session | None, *, is_admin: bool, has_approval: bool = False
+) -> None:
     """Refuse a change that `by` may not make, whatever it holds (T2, T3, T4).
 
-    `by` is the worker that acts, or None if a person does.
+    `by` is the worker that acts, or None if a person does; `has_approval` says that it shows one,
+    which is then used, or refused, for what it is.
 
     Raises:
         AdminRequired, ReviewDecisionOnly, ReviewWorkerRequired, NotYours: it may not.
     """
-    if patch.status in FOR_ADMINS and not is_admin:
+    if patch.status in FOR_ADMINS and not (is_admin or (by is not None and has_approval)):
         raise AdminRequired(
             f"Only an admin of the room sets {patch.status.value}.",
             remedy="Ask the person in charge, or register an intent: register_board_intent.",

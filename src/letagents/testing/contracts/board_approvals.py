@@ -220,6 +220,22 @@ class BoardApprovalsContract(EverythingIsAsked):
             await self.claim(board, ada, task, by_id(asked.intent))
         assert await self.status_of(governance, asked.intent) is IntentStatus.SUPERSEDED
 
+    @pytest.mark.rule("P16")
+    async def test_what_its_task_has_overtaken_stays_void_though_nobody_looked_before_it_is_back(
+        self, governance: Governance, board: Board, ada: Connection, bob: Connection
+    ) -> None:
+        task = await self.a_task(board)
+        asked = await self.asks_to_claim(governance, ada, task)
+        approved = await self.asks_to_claim(governance, bob, task)
+        await governance.approve(ROOM, approved.intent.intent_id)
+
+        await self.move(board, await self.move(board, task, Status.CANCELLED), Status.ACCEPTED)
+
+        for one in (asked.intent, approved.intent):
+            assert await self.status_of(governance, one) is IntentStatus.SUPERSEDED
+        again = await self.asks_to_claim(governance, ada, task)
+        assert again.intent.intent_id not in (asked.intent.intent_id, approved.intent.intent_id)
+
     @pytest.mark.rule("P37", "P16")
     async def test_another_mode_voids_what_is_open_and_another_manager_does_not(
         self,

@@ -78,8 +78,8 @@ class Sheet:
 
         What is asked next about nearly every task is brought with it.
         """
-        beside = board_records.beside(task_id)
-        self.book.bring(*beside, *kept_intents.GOVERNING, kept_wakes.beside(task_id))
+        waiting = kept_intents.beside(task_id), kept_wakes.beside(task_id)
+        self.book.bring(*board_records.beside(task_id), *kept_intents.GOVERNING, *waiting)
         return board_records.task(self.book, task_id)
 
     def newest(self, kind: LeaseKind, task: Task) -> Lease | None:
@@ -197,6 +197,7 @@ class Sheet:
         self.book.put(TASKS, after)
         if before is not None and before.status is not after.status:
             came_from, to = before.status.value, after.status.value
+            kept_intents.task_moved(self.book, after.task_id, board_records.standing(after))
             kept_wakes.task_moved(self.book, after.task_id, came_from, to)
         if before is None or _standing(before) != _standing(after):
             key = f"task:{after.task_id}:{after.revision}"

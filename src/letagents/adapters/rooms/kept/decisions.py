@@ -10,7 +10,7 @@ from letagents.adapters.rooms.kept import notices as kept_notices
 from letagents.adapters.rooms.kept import tasks as kept_tasks
 from letagents.adapters.rooms.kept.board_records import TASKS
 from letagents.adapters.rooms.kept.board_sheet import Sheet
-from letagents.adapters.rooms.kept.intents import INTENTS
+from letagents.adapters.rooms.kept.intents import ESCALATION_DUE, INTENTS, put_settled
 from letagents.domain import approvals, governance, prospects
 from letagents.domain.approvals import OPEN_LIMIT, Intent, IntentStatus, Standing, Voided
 from letagents.domain.events import Decision
@@ -21,8 +21,6 @@ from letagents.domain.sessions import Session
 from letagents.domain.tasks import Proposal, Task
 from letagents.ports.governance import Decided
 
-ESCALATION_DUE = "board_intent_escalation"
-"""What the room is asked to do when an intent has waited."""
 PATIENCE = timedelta(minutes=10)
 
 _OPEN = Where(is_open=True, limit=OPEN_LIMIT)
@@ -65,8 +63,7 @@ def settled(book: Book) -> list[Intent]:
     after = [as_it_stands(book, one) for one in before]
     for was, now_is in zip(before, after, strict=True):
         if was != now_is:
-            book.put(INTENTS, now_is)
-            dues.forget(book, ESCALATION_DUE, now_is.intent_id)
+            put_settled(book, now_is)
     return [one for one in after if one.status.is_open]
 
 
@@ -87,8 +84,7 @@ def void_all(book: Book) -> int:
     """Make all open intents void; return how many there were."""
     opened = settled(book)
     for intent in opened:
-        book.put(INTENTS, approvals.superseded(intent, Voided.MODE_CHANGED, book.now))
-        dues.forget(book, ESCALATION_DUE, intent.intent_id)
+        put_settled(book, approvals.superseded(intent, Voided.MODE_CHANGED, book.now))
     return len(opened)
 
 
@@ -141,20 +137,15 @@ def approved(book: Book, intent: Intent, *, reason: str | None) -> Decided:
     )
     if task is not None:
         after = approvals.used(after, book.now, task_id=task.task_id)
-    _decided(book, after)
+    put_settled(book, after)
     return Decided(after, kept_notices.decided(book, after), token, task)
 
 
 def denied(book: Book, intent: Intent, *, reason: str | None) -> Decided:
     """Keep a pending intent as denied; return it."""
     after = approvals.deny(intent, by=actor(book), reason=reason, now=book.now)
-    _decided(book, after)
+    put_settled(book, after)
     return Decided(after, kept_notices.decided(book, after))
-
-
-def _decided(book: Book, intent: Intent) -> None:
-    book.put(INTENTS, intent)
-    dues.forget(book, ESCALATION_DUE, intent.intent_id)
 
 
 def again(book: Book, intent: Intent | None) -> Decided:

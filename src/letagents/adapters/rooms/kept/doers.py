@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 
 from letagents.adapters.rooms.book import Book
 from letagents.adapters.rooms.kept import absences as kept_absences
-from letagents.adapters.rooms.kept import decisions as kept_decisions
 from letagents.adapters.rooms.kept import escalation as kept_escalation
+from letagents.adapters.rooms.kept import intents as kept_intents
 from letagents.adapters.rooms.kept import managers as kept_managers
 from letagents.adapters.rooms.kept import wakes as kept_wakes
 
@@ -15,6 +15,6 @@ Doer = Callable[[Book, str], None]
 DOERS: Mapping[str, Doer] = {
     kept_absences.DUE: kept_absences.due,
     kept_wakes.DUE: kept_wakes.due,
-    kept_decisions.ESCALATION_DUE: kept_escalation.escalate,
+    kept_intents.ESCALATION_DUE: kept_escalation.escalate,
     kept_managers.WATCH_DUE: kept_managers.watch,
 }

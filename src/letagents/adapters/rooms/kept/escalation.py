@@ -10,8 +10,7 @@ from letagents.adapters.rooms.kept import dues
 from letagents.adapters.rooms.kept import intents as kept_intents
 from letagents.adapters.rooms.kept import managers as kept_managers
 from letagents.adapters.rooms.kept import notices as kept_notices
-from letagents.adapters.rooms.kept.decisions import ESCALATION_DUE
-from letagents.adapters.rooms.kept.intents import INTENTS
+from letagents.adapters.rooms.kept.intents import ESCALATION_DUE, INTENTS
 from letagents.domain import approvals, governance
 from letagents.domain.approvals import Intent, IntentStatus
 from letagents.domain.errors import LetAgentsError

@@ -9,7 +9,7 @@ from letagents.adapters.rooms.kept import intents as kept_intents
 from letagents.adapters.rooms.kept import managers as kept_managers
 from letagents.adapters.rooms.kept import notices as kept_notices
 from letagents.adapters.rooms.kept.intents import INTENTS, MANAGERS, SETTINGS
-from letagents.domain import approvals, denials, governance, prospects, tasks
+from letagents.domain import approvals, denials, governance, moves, prospects, tasks
 from letagents.domain.approvals import OPEN_LIMIT, Intent, IntentStatus, Standing
 from letagents.domain.fencing import Fence
 from letagents.domain.governance import (
@@ -26,6 +26,8 @@ from letagents.domain.leases import LeaseKind
 from letagents.domain.sessions import Session, SessionKind
 from letagents.domain.tasks import UnknownTask
 from letagents.ports.governance import Decided, Governed, Intents, Proposed
+
+_FOR_ADMINS = frozenset(status.value for status in moves.FOR_ADMINS)
 
 
 @attrs.frozen
@@ -242,6 +244,8 @@ def _is_needed(book: Book, action: Action, payload: Payload, by: Session | None)
         return lease is not None and (by is None or lease.session_id != by.session_id)
     if action is Action.TASK_UPDATE:
         return False
+    if by is not None and not book.is_admin and payload.get("status") in _FOR_ADMINS:
+        return True
     return payload.get("action") == "handoff" or kept_intents.needs_intent(book)
 
 

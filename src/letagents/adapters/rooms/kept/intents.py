@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from letagents.adapters.rooms.book import Book, Kind, Lookup, Where
-from letagents.adapters.rooms.kept import links
+from letagents.adapters.rooms.kept import dues, links
 from letagents.domain import approvals, denials, governance, intents, spending
-from letagents.domain.approvals import Intent, Standing
+from letagents.domain.approvals import OPEN_LIMIT, Intent, Standing
 from letagents.domain.governance import BoardSettings, Evidence, Manager, ManagerMode
 from letagents.domain.intents import Action, Approval, Payload
 from letagents.domain.sessions import SessionKind
@@ -34,11 +34,18 @@ INTENTS = Kind(
     also=lambda one: one.token_digest,
 )
 
+ESCALATION_DUE = "board_intent_escalation"
+"""What the room is asked to do when an intent has waited."""
 
 _SET = Where(is_open=True, limit=1)
 _HOLDS = Where(is_open=True, newest_first=True, limit=1)
 GOVERNING: tuple[Lookup, ...] = ((SETTINGS, _SET), (MANAGERS, _HOLDS))
 """What is looked up wherever something may need an approval."""
+
+
+def beside(task_id: str) -> Lookup:
+    """Return what is looked up wherever a task is moved: the open intents about it."""
+    return INTENTS, Where(is_open=True, about=task_id, limit=OPEN_LIMIT)
 
 
 def settings(book: Book) -> BoardSettings:
@@ -72,6 +79,23 @@ def _is_managed(book: Book) -> bool:
     known = evidence(book, one)
     acts_itself = book.caller is not None and book.caller.session_id == one.session_id
     return known.is_live if acts_itself else not governance.is_dead(one, known, book.tick)
+
+
+def task_moved(book: Book, task_id: str, standing: Standing) -> None:
+    """Keep what the move of a task has made void, in the transaction that moves it (P16).
+
+    Left to the next look it would be open again if the task was moved back before that.
+    """
+    for intent in book.find(*beside(task_id)):
+        now_is = approvals.as_it_stands(intent, book.now, standing, book.tick)
+        if now_is != intent:
+            put_settled(book, now_is)
+
+
+def put_settled(book: Book, intent: Intent) -> None:
+    """Keep an intent for which nobody has to be asked any more."""
+    book.put(INTENTS, intent)
+    dues.forget(book, ESCALATION_DUE, intent.intent_id)
 
 
 def spend(

@@ -156,7 +156,10 @@ def change(
     if patch.is_empty:
         raise Malformed("status: nothing is to change.", remedy="Pass what is to become of it.")
     task, worker = sheet.task(task_id), sheet.worker()
-    moves.check_change(task, patch, worker, is_admin=sheet.book.is_admin)
+    has_approval = approval not in (None, Approval())
+    moves.check_change(
+        task, patch, worker, is_admin=sheet.book.is_admin, has_approval=has_approval
+    )
     work, review = sheet.active(LeaseKind.WORK, task), sheet.active(LeaseKind.REVIEW, task)
     moves.check_merge(task, patch, _key(review), _key(work))
     if worker is None:
@@ -164,7 +167,7 @@ def change(
     if moves.need(task, patch) is Need.CLAIM:
         return _claimed(sheet, task, patch, worker, approval, shown)
     lease = _admitted(sheet, task, patch, worker, shown)
-    if patch.status not in (None, *tasks.WORKING) and approval in (None, Approval()):
+    if patch.status not in (None, *tasks.WORKING) and not has_approval:
         _check_may_close(sheet, task, worker)
     _spend(sheet, task, patch, worker, approval)
     if patch.status is not None:
@@ -246,7 +249,8 @@ def _spend(
         )
 
     standing: approvals.Standing = board_records.standing(task)
-    kept_intents.spend(sheet.book, action, asked, approval, task=standing)
+    always = patch.status in moves.FOR_ADMINS and not sheet.book.is_admin
+    kept_intents.spend(sheet.book, action, asked, approval, task=standing, always=always)
 
 
 def _claimed(
