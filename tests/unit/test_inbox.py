@@ -58,9 +58,11 @@ def test_nothing_overtakes_a_blocked_item() -> None:
 def test_a_turn_that_may_have_begun_is_not_begun_again() -> None:
     lost = inbox.after_crash(inbox.dispatched(item()))
 
-    assert lost.stage is Stage.BLOCKED
-    assert lost.trouble is not None
+    assert lost.stage is Stage.PENDING
     assert inbox.after_crash(lost) == lost
+    with pytest.raises(InboxRefused):
+        inbox.dispatched(lost)
+    assert inbox.ended(inbox.looked_up(lost), reply("It did.")).has_answer
 
 
 @pytest.mark.rule("J22")
@@ -119,13 +121,24 @@ def test_what_is_no_message_of_the_room_is_no_answer(message: str, room: str) ->
 def test_what_fails_is_tried_again_twice() -> None:
     one = item()
     for _ in range(2):
-        one = inbox.unsuccessful(inbox.dispatched(one), "the room was away")
+        one = inbox.ended(inbox.dispatched(one), NEVER_BEGAN)
         assert one.stage is Stage.PENDING
-    one = inbox.unsuccessful(inbox.dispatched(one), "the room was away")
+    one = inbox.ended(inbox.dispatched(one), NEVER_BEGAN)
 
     assert one.stage is Stage.BLOCKED
-    assert one.trouble == "the room was away"
+    assert one.trouble == "Its turn never began."
     assert one.attempts == ATTEMPTS
+
+
+@pytest.mark.rule("J25")
+def test_an_answer_that_cannot_be_published_keeps_its_words() -> None:
+    one = inbox.ended(waiting(), reply("done"))
+    for _ in range(2):
+        one = inbox.publishing(inbox.unsuccessful(one, "The room was away."))
+    one = inbox.unsuccessful(one, "The room was away.")
+
+    assert one.stage is Stage.BLOCKED
+    assert one.outcome == reply("done")
 
 
 @pytest.mark.rule("J25")
@@ -140,13 +153,28 @@ def test_words_that_cannot_be_read_twice_block() -> None:
 
 @pytest.mark.rule("J26")
 def test_a_person_lets_a_blocked_item_go_on() -> None:
-    lost = inbox.after_crash(inbox.dispatched(item()))
-    again = inbox.released(lost)
+    again = inbox.released(inbox.blocked(waiting(), "Nobody knows."))
 
     assert again.stage is Stage.PENDING
     assert again.attempts == 0
+    assert inbox.dispatched(again).turn is None
     with pytest.raises(InboxRefused):
         inbox.released(again)
+
+
+@pytest.mark.rule("J26")
+def test_an_answer_that_is_there_is_not_asked_for_again() -> None:
+    stuck = inbox.blocked(inbox.ended(waiting(), reply("Hi.")), "The room refused it.")
+    again = inbox.released(stuck)
+
+    assert inbox.publishing(again).has_answer
+    with pytest.raises(InboxRefused):
+        inbox.dispatched(again)
+
+
+@pytest.mark.rule("J26")
+def test_a_turn_that_a_person_breaks_off_is_over() -> None:
+    assert inbox.cancelled(waiting()).stage is Stage.CANCELLED_BY_USER
 
 
 @pytest.mark.rule("J26")
@@ -154,7 +182,8 @@ def test_only_what_cannot_have_begun_is_skipped() -> None:
     assert inbox.skipped(item()).stage is Stage.CANCELLED_BY_USER
     assert inbox.skipped(inbox.blocked(item(), "why")).is_over
     lost = inbox.after_crash(inbox.dispatched(item()))
-    for begun in (lost, inbox.released(lost), waiting()):
+    stuck = inbox.blocked(lost, "why")
+    for begun in (lost, stuck, inbox.released(stuck), waiting()):
         with pytest.raises(InboxRefused, match="cannot be skipped"):
             inbox.skipped(begun)
 
@@ -164,6 +193,9 @@ def test_the_same_message_has_the_same_keys() -> None:
     assert item().item_id == item().item_id
     assert item().reply_key == "supervised-room:e1:workshop:msg_1:reply:v1"
     assert item().action_key == "supervised-room:e1:workshop:msg_1:action:v1"
+    far = attrs.evolve(item(), room_id="r" * 200)
+    assert len(far.reply_key) <= 200
+    assert far.reply_key != attrs.evolve(far, message_id="msg_2").reply_key
     assert len({item(1).reply_key, item(2).reply_key}) == 2
 
 

@@ -137,7 +137,7 @@ class Machine(RuleBasedStateMachine):
             return
         if item.has_answer:
             item = inbox.publishing(item) if item.stage is Stage.PENDING else item
-        elif item.turn is not None:
+        elif item.is_unsure:
             item = yield from self._looked_up(item)
         else:
             item = yield from self._run(item)
@@ -197,14 +197,16 @@ class Machine(RuleBasedStateMachine):
             item = inbox.looked_up(item)
             self._keep(item)
             yield
-        assert item.turn is not None
-        if not self.reads_badly:
+        if not self.reads_badly and item.turn is not None:
             for number, tool in enumerate(TOOLS):  # a provider that lives asks again
                 yield from self._called(item, str(number), tool)
-        return inbox.ended(item, self._transcript(item.turn.turn_id))
+        return inbox.ended(item, self._transcript(item))
 
-    def _transcript(self, turn_id: str) -> Outcome:
-        if turn_id not in self.outside.begun:
+    def _transcript(self, item: Item) -> Outcome:
+        known = self.outside.begun
+        of_item = [turn_id for turn_id, owner in known.items() if owner == item.item_id]
+        turn_id = item.turn.turn_id if item.turn is not None else "".join(of_item[-1:])
+        if turn_id not in known:
             return NEVER_BEGAN
         if self.reads_badly:
             return UNREADABLE

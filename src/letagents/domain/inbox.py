@@ -7,19 +7,21 @@ claimed, about to start a turn, the turn's id, how it ended, published, acknowle
 
 J20  Only the first item of an agent that is not over is worked on; one that is blocked stops all
      behind it.
-J21  What is to be done is written down before a turn is started: what was about to start when the
-     supervisor died is blocked, for it may have been started.
-J22  An item whose turn has an id is never given another turn: how that one ended is looked up.
+J21  What is to be done is written down before a turn is started: of what was about to start when
+     the supervisor died it is looked up whether it did.
+J22  An item whose turn may have begun is given no other until that is known, or a person says so.
 J23  How a turn ended is kept before anything is published; it is then published under the same
      key until a message of the room is its answer.
 J24  An item is over together with the message that answers it, or with the word that none does.
 J25  What fails is tried again twice, and then blocked with the reason.
-J26  What is blocked goes on when a person says so, and is skipped only if no turn can have begun.
+J26  What is blocked goes on when a person says so, with a new turn unless its answer is there; it
+     is skipped only if no turn can have begun.
 J27  The keys of an item follow from agent, room and message, so that the same message is one item.
 J28  A turn that can be proven never to have begun is started again.
 """
 
 import enum
+import hashlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -27,6 +29,7 @@ import attrs
 
 from letagents.domain.errors import LetAgentsError
 
+_LONGEST_KEY = 200
 ATTEMPTS = 3
 RETRIES = 2
 
@@ -148,6 +151,13 @@ class Item:
     attempts: int = 0
     retries: int = 0
     may_have_begun: bool = False
+    """Whether a turn of it may ever have begun."""
+    is_unsure: bool = False
+    """Whether that turn is to be looked up before anything else is done."""
+    message: str = "{}"
+    """What was said, as JSON."""
+    activation: str = "{}"
+    """Why it is for the agent, as JSON."""
     turn: TurnBinding | None = None
     outcome: Outcome | None = None
     published_as: str | None = None
@@ -161,7 +171,10 @@ class Item:
     @property
     def reply_key(self) -> str:
         """The key under which its answer is published."""
-        return f"{_place(self)}:reply:v1"
+        key = f"{_place(self)}:reply:v1"
+        if len(key) <= _LONGEST_KEY:
+            return key
+        return f"supervised-room:{hashlib.sha256(key.encode()).hexdigest()}:reply:v1"
 
     @property
     def is_over(self) -> bool:
@@ -203,13 +216,15 @@ def dispatched(item: Item) -> Item:
     """Return the item when its turn is about to be started.
 
     Raises:
-        InboxRefused: it has a turn, or is not waiting for one.
+        InboxRefused: it may have a turn, or is not waiting for one.
     """
-    if item.turn is not None or item.outcome is not None:
+    if item.is_unsure or item.has_answer:
         raise InboxRefused(
-            f"The item {item.item_id} has its turn already.", remedy="Look up how that one ended."
+            f"The item {item.item_id} may have its turn already.",
+            remedy="Look up how that one ended.",
         )
-    return _to(item, Stage.DISPATCHING, attempts=item.attempts + 1, may_have_begun=True)
+    attempts = item.attempts + 1
+    return _to(item, Stage.DISPATCHING, attempts=attempts, may_have_begun=True, is_unsure=True)
 
 
 def started(item: Item, turn: TurnBinding) -> Item:
@@ -218,8 +233,8 @@ def started(item: Item, turn: TurnBinding) -> Item:
 
 
 def looked_up(item: Item) -> Item:
-    """Return a waiting item with a turn, when how that ended is about to be looked up."""
-    if item.turn is None:
+    """Return a waiting item when how its turn ended is about to be looked up."""
+    if not item.is_unsure:
         raise InboxRefused(
             f"The item {item.item_id} has no turn to look up.", remedy="Start its turn."
         )
@@ -233,7 +248,7 @@ def ended(item: Item, outcome: Outcome) -> Item:
     if outcome.how is How.NO_REPLY:
         return _to(item, Stage.ACKNOWLEDGED_NO_REPLY, outcome=outcome)
     if outcome.how is How.NEVER_BEGAN:
-        fresh = attrs.evolve(item, turn=None, outcome=None, may_have_begun=False)
+        fresh = attrs.evolve(item, turn=None, outcome=None, may_have_begun=False, is_unsure=False)
         return unsuccessful(fresh, "Its turn never began.")
     if item.stage is Stage.RESULT_RECOVERY:
         return blocked(item, "How its turn ended cannot be read.")
@@ -282,7 +297,8 @@ def released(item: Item) -> Item:
         raise InboxRefused(
             f"The item {item.item_id} is not blocked.", remedy="Look at the item again."
         )
-    return _to(item, Stage.PENDING, attempts=0, retries=0, trouble=None)
+    item = _to(item, Stage.PENDING, attempts=0, retries=0, trouble=None, is_unsure=False)
+    return item if item.has_answer else attrs.evolve(item, turn=None, outcome=None)
 
 
 def skipped(item: Item) -> Item:
@@ -303,11 +319,9 @@ def after_crash(item: Item) -> Item:
     """Return where an item stands once the supervisor that was at it has died."""
     if item.is_over or item.stage in (Stage.PENDING, Stage.BLOCKED, Stage.RESULT_RECOVERY):
         return item
-    if item.turn is None and item.outcome is None and item.stage is not Stage.RETRYABLE:
-        return attrs.evolve(item, stage=Stage.BLOCKED, trouble=_MAY_HAVE_BEGUN)
     return attrs.evolve(item, stage=Stage.PENDING)
 
 
-_MAY_HAVE_BEGUN = (
-    "The supervisor ended when this message's turn was about to start; whether it did is not known."
-)
+def cancelled(item: Item) -> Item:
+    """Return the item once a person has broken its turn off."""
+    return _to(item, Stage.CANCELLED_BY_USER)

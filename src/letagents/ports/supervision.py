@@ -6,6 +6,7 @@ from typing import Protocol, TypeVar
 from letagents.domain.bindings import Binding
 from letagents.domain.effects import Effect, Key
 from letagents.domain.inbox import Item
+from letagents.domain.ingress import Ingress
 from letagents.domain.manifest import Entry
 
 T = TypeVar("T")
@@ -40,6 +41,14 @@ class Journal(Protocol):
 
     def unbind(self, entry_id: str) -> None:
         """Take the binding of an agent away; its epoch is remembered."""
+        ...
+
+    def ingress(self, entry_id: str) -> Ingress | None:
+        """Return up to where an agent has been told of its room; None if it never came in."""
+        ...
+
+    def put_ingress(self, ingress: Ingress) -> None:
+        """Keep up to where an agent has been told."""
         ...
 
     def item(self, item_id: str) -> Item | None:

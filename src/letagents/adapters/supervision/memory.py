@@ -10,6 +10,7 @@ from letagents.domain.bindings import Binding
 from letagents.domain.effects import Effect, Key
 from letagents.domain.errors import StateUnavailable
 from letagents.domain.inbox import Item
+from letagents.domain.ingress import Ingress
 from letagents.domain.manifest import Entry, FenceLost
 from letagents.ports.supervision import Journal
 
@@ -23,6 +24,7 @@ class MemoryJournal:
     _entries: dict[str, Entry] = attrs.field(factory=dict)
     _bindings: dict[str, Binding] = attrs.field(factory=dict)
     _epochs: dict[str, int] = attrs.field(factory=dict)
+    _ingress: dict[str, Ingress] = attrs.field(factory=dict)
     _items: dict[str, Item] = attrs.field(factory=dict)
     _effects: dict[str, Effect] = attrs.field(factory=dict)
     _by_key: dict[Key, str] = attrs.field(factory=dict)
@@ -62,6 +64,14 @@ class MemoryJournal:
     def unbind(self, entry_id: str) -> None:
         """Take the binding of an agent away; its epoch is remembered."""
         self._bindings.pop(entry_id, None)
+
+    def ingress(self, entry_id: str) -> Ingress | None:
+        """Return up to where an agent has been told of its room; None if it never came in."""
+        return self._ingress.get(entry_id)
+
+    def put_ingress(self, ingress: Ingress) -> None:
+        """Keep up to where an agent has been told."""
+        self._ingress[ingress.entry_id] = ingress
 
     def item(self, item_id: str) -> Item | None:
         """Return an item of an inbox."""

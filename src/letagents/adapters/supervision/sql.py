@@ -21,6 +21,7 @@ from letagents.adapters.supervision.tables import (
     EFFECTS,
     ENTRIES,
     FENCE,
+    INGRESS,
     ITEMS,
     METADATA,
     VERSION,
@@ -29,6 +30,7 @@ from letagents.domain.bindings import Binding
 from letagents.domain.effects import Effect, Key
 from letagents.domain.errors import OutcomeUnknown, StateDamaged, StateUnavailable
 from letagents.domain.inbox import Item
+from letagents.domain.ingress import Ingress
 from letagents.domain.manifest import Entry, FenceLost
 from letagents.ports.supervision import Journal
 from letagents.wire import kept
@@ -46,6 +48,9 @@ _BINDING = select(BINDINGS.c.epoch, BINDINGS.c.value).where(
     BINDINGS.c.entry_id == bindparam("entry_id")
 )
 _PUT_BINDING = put_statement(BINDINGS)
+
+_INGRESS = select(INGRESS.c.value).where(INGRESS.c.entry_id == bindparam("entry_id"))
+_PUT_INGRESS = put_statement(INGRESS)
 
 _ITEM = select(ITEMS.c.value).where(ITEMS.c.item_id == bindparam("item_id"))
 _OF_AGENT = ITEMS.c.entry_id == bindparam("entry_id")
@@ -108,6 +113,14 @@ class SqlJournal:
         if epoch:
             facts = {"entry_id": entry_id, "epoch": epoch, "value": None}
             self._unit.change(_PUT_BINDING, facts)
+
+    def ingress(self, entry_id: str) -> Ingress | None:
+        """Return up to where an agent has been told of its room; None if it never came in."""
+        return _one(self._unit.row(_INGRESS, entry_id=entry_id), Ingress)
+
+    def put_ingress(self, ingress: Ingress) -> None:
+        """Keep up to where an agent has been told."""
+        self._put(_PUT_INGRESS, ingress, entry_id=ingress.entry_id)
 
     def item(self, item_id: str) -> Item | None:
         """Return an item of an inbox."""

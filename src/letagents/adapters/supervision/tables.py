@@ -34,6 +34,13 @@ BINDINGS = Table(
 )
 """`value` is null where an agent is bound no more; its epoch stays."""
 
+INGRESS = Table(
+    "ingress",
+    METADATA,
+    Column("entry_id", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
 ITEMS = Table(
     "items",
     METADATA,

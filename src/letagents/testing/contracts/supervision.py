@@ -21,6 +21,7 @@ from letagents.domain.effects import Effect, Key, Move, State
 from letagents.domain.errors import StateUnavailable
 from letagents.domain.ids import MessageId
 from letagents.domain.inbox import Item, TurnBinding
+from letagents.domain.ingress import Ingress
 from letagents.domain.manifest import Ending, Entry, Execution, FenceLost
 from letagents.domain.recovery import Desired, History
 from letagents.ports.supervision import Journal, Supervision
@@ -86,6 +87,7 @@ class SupervisionContract:
         def put(journal: Journal) -> None:
             journal.put_entry(entry())
             journal.put_binding(binding())
+            journal.put_ingress(Ingress("e1", ROOM, MessageId(7)))
             journal.put_item(waiting)
             journal.put_item(replied)
             journal.put_effect(done)
@@ -96,6 +98,7 @@ class SupervisionContract:
         def check(journal: Journal) -> None:
             assert journal.entry("e1") == entry()
             assert journal.binding("e1") == binding()
+            assert journal.ingress("e1") == Ingress("e1", ROOM, MessageId(7))
             assert journal.item(waiting.item_id) == waiting
             assert journal.item(replied.item_id) == replied
             assert journal.effect(done.key) == done
@@ -111,6 +114,7 @@ class SupervisionContract:
             assert journal.entries() == []
             assert journal.binding("e1") is None
             assert journal.highest_epoch("e1") == 0
+            assert journal.ingress("e1") is None
             assert journal.item("none") is None
             assert journal.unfinished("e1") == []
             assert journal.last_sequence("e1") == 0

@@ -1,0 +1,313 @@
+"""Handing one supervised agent what is said to it: each message is a turn, each answer is posted.
+
+Every step is written down before the next begins (`domain/inbox.py` has the walk), so that whoever
+comes after a killed supervisor finds out by what is written, the provider's transcript and the
+room's keys what was done, and does the rest. Nothing is done within a transaction.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from typing import Protocol
+
+import anyio
+import attrs
+import structlog
+
+from letagents.domain import effects, inbox, ingress, turn_prompts, turns
+from letagents.domain.effects import Effect
+from letagents.domain.errors import LetAgentsError, Retry
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import ClientKey, MessageId, RoomId
+from letagents.domain.inbox import Item, Stage, TurnBinding
+from letagents.domain.ingress import Ingress, Seen
+from letagents.domain.messages import After, Before, Draft, Latest, Message
+from letagents.domain.turns import Fate
+from letagents.ports.clock import Clock
+from letagents.ports.ids import Ids
+from letagents.ports.providers import Conversation, Turn
+from letagents.ports.rooms import RoomTransport
+from letagents.ports.supervision import Journal, Supervision
+
+log = structlog.get_logger()
+
+CONTEXT = 30
+"""So many messages before the one of a turn are told with it."""
+POLL = timedelta(seconds=25)
+AGAIN_AFTER = 1.0
+"""Seconds before a turn that goes on is looked at again, or a room that is away asked again."""
+
+
+class Words(Protocol):
+    """Writes messages as agents read them, as JSON on one line."""
+
+    def message(self, said: Message) -> str:
+        """Return a message."""
+        ...
+
+    def messages(self, said: Sequence[Message]) -> str:
+        """Return several."""
+        ...
+
+    def activation(self, said: Message) -> str:
+        """Return why a message is for the agent."""
+        ...
+
+
+@attrs.frozen
+class Agent:
+    """The agent as it is now: who it is in its room, and the conversation that it has."""
+
+    entry_id: str
+    room_id: RoomId
+    charter: str
+    work_attempt_id: str
+    execution_id: str
+    fence: Fence
+    conversation: Conversation
+
+
+@attrs.define(eq=False)
+class Delivery:
+    """What is said to one agent, on its way to it and back."""
+
+    agent: Agent
+    journal: Supervision
+    rooms: RoomTransport
+    words: Words
+    clock: Clock
+    ids: Ids
+    pause: Callable[[float], Awaitable[None]] = anyio.sleep
+
+    _came_in: asyncio.Event = attrs.field(factory=asyncio.Event)
+
+    async def run(self) -> None:
+        """Collect and deliver until something ends it. Raises: as `deliver`, and as the room."""
+        collecting = asyncio.create_task(self._collect_always())
+        delivering = asyncio.create_task(self._deliver_always())
+        try:
+            done, _ = await asyncio.wait(
+                (collecting, delivering), return_when=asyncio.FIRST_COMPLETED
+            )
+            for task in done:
+                task.result()
+        finally:
+            for task in (collecting, delivering):
+                task.cancel()
+            await asyncio.gather(collecting, delivering, return_exceptions=True)
+
+    async def _collect_always(self) -> None:
+        while True:
+            try:
+                if await self.collect():
+                    self._came_in.set()
+            except LetAgentsError as error:
+                if error.retry is not Retry.LATER:
+                    raise
+                log.warning("room.unavailable", entry_id=self.agent.entry_id, code=error.code)
+                await self.pause(AGAIN_AFTER)
+
+    async def _deliver_always(self) -> None:
+        while True:
+            while await self.deliver():
+                pass
+            await self._came_in.wait()
+            self._came_in.clear()
+
+    # --- what comes in ----------------------------------------------------------------------------
+
+    async def collect(self, timeout: timedelta = POLL) -> int:
+        """Write down what was said since the last time, as soon as something was; return how much
+        of it is for the agent. An agent that is new in the room begins at its end.
+        """
+        known = await self._admitted()
+        after = After(known.cursor)
+        page = await self.rooms.wait(
+            self.agent.room_id, after, timeout=timeout, viewer=self.agent.fence
+        )
+        seen = [self._seen(said) for said in page.messages]
+
+        def take(journal: Journal) -> int:
+            now = journal.ingress(self.agent.entry_id) or known
+            last = journal.last_sequence(self.agent.entry_id)
+            there, items = ingress.taken(now, seen, after=known.cursor, last_sequence=last)
+            for item in items:
+                journal.put_item(item)
+            if there != now:
+                journal.put_ingress(there)
+            return len(items)
+
+        return await self.journal.change(take)
+
+    async def _admitted(self) -> Ingress:
+        entry_id, room_id = self.agent.entry_id, self.agent.room_id
+        known = await self.journal.look(lambda journal: journal.ingress(entry_id))
+        if known is not None and known.room_id == str(room_id):
+            return known
+        page = await self.rooms.read(room_id, Latest(1))
+        newest = page.messages[-1].id if page.messages else None
+
+        def admit(journal: Journal) -> Ingress:
+            there = journal.ingress(entry_id)
+            if there is None or there.room_id != str(room_id):
+                there = ingress.begun(entry_id, str(room_id), newest)
+                journal.put_ingress(there)
+            return there
+
+        return await self.journal.change(admit)
+
+    def _seen(self, said: Message) -> Seen:
+        activation = said.activation
+        is_for_agent = activation is not None and activation.addressed
+        if not is_for_agent:
+            return Seen(said.id, is_for_agent=False)
+        return Seen(said.id, True, self.words.message(said), self.words.activation(said))
+
+    # --- what goes out ----------------------------------------------------------------------------
+
+    async def deliver(self) -> bool:
+        """Bring the first item a stage further or to its end; return whether there was one.
+
+        Raises:
+            TurnUnsettled: the agent's process ended in the turn; the next one is asked about it.
+            FenceLost: another supervisor has taken over.
+            LetAgentsError: the room refuses this agent.
+        """
+        items = await self.journal.look(lambda journal: journal.unfinished(self.agent.entry_id))
+        item = inbox.head(items)
+        if item is None:
+            return False
+        if item.has_answer:
+            await self._publish(item)
+        elif item.is_unsure:
+            await self._look_up(item)
+        else:
+            await self._run(item)
+        return True
+
+    async def _run(self, item: Item) -> None:
+        text = await self._prompt(item)
+        await self._change(item, inbox.dispatched)
+
+        async def started(turn_id: str) -> None:
+            agent = self.agent
+            conversation_id = agent.conversation.reference.conversation_id
+            turn = TurnBinding(turn_id, agent.work_attempt_id, agent.execution_id, conversation_id)
+            await self._change(item, lambda one: inbox.started(one, turn))
+
+        turn = Turn(item.item_id, text, self.ids.uuid())
+        try:
+            outcome: Fate = await self.agent.conversation.run(turn, started)
+        except turns.ConversationBusy:
+            outcome = turns.NeverStarted()
+        except turns.TurnUnsettled:
+            await self._change(item, inbox.after_crash)
+            raise
+        await self._end(item, outcome)
+
+    async def _look_up(self, item: Item) -> None:
+        if item.stage in (Stage.PENDING, Stage.DISPATCHING):
+            await self._change(item, inbox.looked_up)
+        turn_id = item.turn.turn_id if item.turn is not None else None
+        conversation = self.agent.conversation
+        fate = await conversation.fate(item.item_id, turn_id)
+        while isinstance(fate, turns.Running):
+            await self.pause(AGAIN_AFTER)
+            fate = await conversation.fate(item.item_id, turn_id)
+        await self._end(item, fate)
+
+    async def _end(self, item: Item, fate: Fate) -> None:
+        """Write down how a turn ended, and with it what it had only prepared; post its answer."""
+
+        def end(journal: Journal) -> Item:
+            left = _ended(_known(journal, item), fate)
+            journal.put_item(left)
+            if left.turn is not None:
+                _settle(journal, self._open(journal, left), self.clock)
+            return left
+
+        left = await self.journal.change(end)
+        log.info("turn.ended", entry_id=item.entry_id, stage=left.stage.value)
+        if left.stage is Stage.PUBLISHING:
+            await self._publish(left)
+
+    def _open(self, journal: Journal, item: Item) -> list[Effect]:
+        turn_id = item.turn.turn_id if item.turn is not None else ""
+        return [one for one in journal.unsettled(item.entry_id) if one.key.turn_id == turn_id]
+
+    async def _publish(self, item: Item) -> None:
+        if item.stage is Stage.PENDING:
+            item = await self._change(item, inbox.publishing)
+        text = item.outcome.text if item.outcome is not None else None
+        try:
+            said = await self._said(item, text or "")
+        except LetAgentsError as error:
+            if error.retry is not Retry.NEVER:
+                raise
+            refused = str(error)
+            await self._change(item, lambda one: inbox.blocked(one, refused))
+            return
+        await self._change(item, lambda one: inbox.published(one, str(said.id), str(said.room_id)))
+        log.info("turn.answered", entry_id=item.entry_id, number=said.id.number)
+
+    async def _said(self, item: Item, text: str) -> Message:
+        """Post the answer, which is one message however often this is done."""
+        draft = Draft(text, ClientKey(item.reply_key), MessageId.parse(item.message_id))
+        while True:
+            try:
+                return await self.rooms.post(RoomId(item.room_id), draft, self.agent.fence)
+            except LetAgentsError as error:
+                if error.retry not in (Retry.LATER, Retry.AFTER_READING):
+                    raise
+                log.warning("room.unavailable", room_id=item.room_id, code=error.code)
+            await self.pause(AGAIN_AFTER)
+
+    async def _prompt(self, item: Item) -> str:
+        window = Before(MessageId.parse(item.message_id), CONTEXT)
+        page = await self.rooms.read(RoomId(item.room_id), window)
+        about = turn_prompts.Item(
+            item_id=item.item_id,
+            charter=self.agent.charter,
+            context=self.words.messages(page.messages),
+            message=item.message,
+            activation=item.activation,
+        )
+        return turn_prompts.prompt(about)
+
+    async def _change(self, item: Item, move: Callable[[Item], Item]) -> Item:
+        def change(journal: Journal) -> Item:
+            moved = move(_known(journal, item))
+            journal.put_item(moved)
+            return moved
+
+        return await self.journal.change(change)
+
+
+def _known(journal: Journal, item: Item) -> Item:
+    return journal.item(item.item_id) or item
+
+
+def _ended(item: Item, fate: Fate) -> Item:
+    """Return an item once its turn is over, or cannot be known to be."""
+    match fate:
+        case turns.Answered():
+            return inbox.ended(item, inbox.reply(fate.text))
+        case turns.Silent():
+            return inbox.ended(item, inbox.NO_REPLY)
+        case turns.Unreadable():
+            return inbox.ended(item, inbox.UNREADABLE)
+        case turns.NeverStarted():
+            return inbox.ended(item, inbox.NEVER_BEGAN)
+        case turns.Interrupted():
+            return inbox.cancelled(item)
+        case turns.Failed() | turns.Unknowable():
+            return inbox.blocked(item, fate.why)
+    return item
+
+
+def _settle(journal: Journal, unsettled: Sequence[Effect], clock: Clock) -> None:
+    now = clock.now()
+    for effect in unsettled:
+        left = effects.when_turn_ends(effect, now=now)
+        if left != effect:
+            journal.put_effect(left)

@@ -1,0 +1,23 @@
+"""Messages as a supervised agent is shown them in its prompt: JSON on one line."""
+
+from collections.abc import Sequence
+
+from letagents.domain.messages import Message
+from letagents.wire import readable
+from letagents.wire.supervisor import canonical
+
+
+class WordsForAgents:
+    """Writes messages as `read_messages` shows them."""
+
+    def message(self, said: Message) -> str:
+        """Return a message."""
+        return canonical(readable.message(said))
+
+    def messages(self, said: Sequence[Message]) -> str:
+        """Return several."""
+        return canonical(readable.page(said))
+
+    def activation(self, said: Message) -> str:
+        """Return why a message is for the agent."""
+        return canonical(readable.message(said).get("activation"))
