@@ -285,6 +285,32 @@ async def test_what_is_brought_is_found_as_if_it_were_looked_for_alone(rooms: Ke
     assert await rooms.look(ROOM, look_with_all_brought) == found
 
 
+async def test_what_is_brought_by_name_or_number_is_what_is_there(rooms: Keeping) -> None:
+    first = Note(1, Colour.RED, "task_1")
+
+    def put(book: Book) -> None:
+        book.put(NOTES, first)
+        book.put(NOTES, Note(7, Colour.BLUE, "task_1"))
+
+    def look(book: Book) -> tuple[Note | None, Note | None, int, int]:
+        names = [(NOTES, "note_1"), (NOTES, "note_2")]
+        book.bring((NOTES, Where(about="task_9")), named=names, numbered=[NOTES, dues.DUES])
+        got = book.get(NOTES, "note_1"), book.get(NOTES, "note_2")
+        return *got, book.next_number(NOTES), book.next_number(dues.DUES)
+
+    def look_and_put(book: Book) -> tuple[Note | None, int]:
+        look(book)
+        book.put(NOTES, Note(book.next_number(NOTES), Colour.RED, "task_1"))
+        book.put(NOTES, Note(2, Colour.RED, "task_1"))
+        return book.get(NOTES, "note_2"), book.next_number(NOTES)
+
+    await rooms.change(ROOM, put)
+
+    assert await rooms.look(ROOM, look) == (first, None, 8, 1)
+    assert await rooms.change(ROOM, look_and_put) == (Note(2, Colour.RED, "task_1"), 9)
+    assert await rooms.look(ROOM, lambda book: book.next_number(NOTES)) == 9
+
+
 async def test_what_was_brought_before_something_was_put_is_looked_for_anew(
     rooms: Keeping,
 ) -> None:

@@ -158,6 +158,7 @@ def opened(
     now: datetime,
     tick: Tick,
     intent: str | None = None,
+    term: timedelta | None = None,
 ) -> Lease:
     """Return a new lease of `by`; `before` is the thing's newest one, ended or not (L6)."""
     return Lease(
@@ -175,6 +176,7 @@ def opened(
         last_heartbeat_at=now,
         branch_ref=by.repo_branch,
         output_intent=intent,
+        term_seconds=None if term is None else term.total_seconds(),
     )
 
 
@@ -211,9 +213,8 @@ def claim(
     if current is not None and is_held(current, evidence, tick, term):
         raise held(current)
     lease = opened(
-        kind, about, by, number=number, before=current, now=now, tick=tick, intent=intent
+        kind, about, by, number=number, before=current, now=now, tick=tick, intent=intent, term=term
     )
-    lease = attrs.evolve(lease, term_seconds=term.total_seconds())
     if current is None or not current.is_active:
         return Claimed(lease)
     return Claimed(lease, ended(current, LeaseStatus.EXPIRED, now=now, reason="gave no sign"))

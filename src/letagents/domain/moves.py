@@ -1,7 +1,7 @@
 """Who may move a task, and what they have to hold for it.
 
-T2   `accepted`, `cancelled`, `merged` and `done` are for admins of the room, and for workers with an
-     approval of just that.
+T2   `accepted`, `cancelled`, `merged` and `done` are for admins of the room, and for a worker with
+     an approval of just that.
 T3   A worker claims for itself, and while it is on a task nobody but it moves the task on or
      changes who is; who claims again what it has changes nothing.
 T4   From review to blocked is a reviewer's decision, which changes nothing else.

@@ -13,6 +13,7 @@ N8  A program is known by its own spelling of its name; an unknown one is in tit
 
 import re
 import unicodedata
+from functools import lru_cache
 
 import attrs
 
@@ -243,6 +244,7 @@ def parse_actor_label(label: str | None) -> ParsedLabel | None:
     return _structured(text) or _parenthesised(text) or _plain(text, text, None)
 
 
+@lru_cache(maxsize=256)
 def primary_label(label: str | None) -> str:
     """Return the name in a label; empty if it is blank."""
     parsed = parse_actor_label(label)

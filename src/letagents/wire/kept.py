@@ -24,7 +24,7 @@ def _converter() -> "OrjsonConverter":
     # Only here: a process that keeps nothing but messages does without.
     from cattrs.preconf.orjson import make_converter
 
-    converter = make_converter(omit_if_default=True)
+    converter = make_converter(omit_if_default=True, detailed_validation=False)
     converter.register_unstructure_hook(datetime, lambda at: (at - _EPOCH) // _MICROSECOND)
     converter.register_structure_hook(
         datetime, lambda micros, _type: _EPOCH + timedelta(microseconds=micros)

@@ -5,14 +5,14 @@ and put down what was decided; so every adapter that can hand out books has all 
 verb did is kept whole or not at all. Refuse before the first `put`, and nothing has to be undone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Generic, Protocol, TypeVar
 
 import attrs
 
 from letagents.domain.fencing import Fence
-from letagents.domain.ids import RoomId, SessionId
+from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import Message
 from letagents.domain.receipts import Receipt
 from letagents.domain.rooms import Room
@@ -54,7 +54,7 @@ class Kind(Generic[V]):
     also: Callable[[V], str | None] = _nothing
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, cache_hash=True)
 class Where:
     """Which things of a kind are asked for: all facts that are given have to fit.
 
@@ -77,6 +77,8 @@ class Where:
 EVERYTHING = Where()
 Lookup = tuple[Kind[Any], Where]
 """What `find` is asked for."""
+ByName = tuple[Kind[Any], str]
+"""What `get` is asked for."""
 
 
 @attrs.frozen
@@ -138,8 +140,17 @@ class Book(Protocol):
         """Return the things that fit, at most `where.limit`."""
         ...
 
-    def bring(self, *asked: Lookup) -> None:
-        """Look up at once what `find` will be asked for soon; that costs less than one by one."""
+    def bring(
+        self,
+        *asked: Lookup,
+        named: Sequence[ByName] = (),
+        numbered: Sequence[Kind[Any]] = (),
+    ) -> None:
+        """Look up at once what will be asked for soon; that costs less than one by one.
+
+        `find` will be asked for what was `asked`, `get` for what is `named`, and `next_number` for
+        the kinds `numbered`.
+        """
         ...
 
     def count(self, kind: Kind[V], where: Where = EVERYTHING) -> int:
@@ -230,7 +241,7 @@ class Book(Protocol):
         source: str = SYSTEM,
         prompt_kind: str | None = None,
         session_id: SessionId | None = None,
-    ) -> Message:
+    ) -> MessageId:
         """Let the room itself say `text`; a `key` that was used before says nothing again.
 
         `session_id` is the session whose act is reported, if it is one's.

@@ -1,7 +1,7 @@
 """The book of a room in the database."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from sqlalchemy import (
     Update,
     and_,
     bindparam,
+    cast,
     func,
     literal_column,
     select,
@@ -20,7 +21,6 @@ from sqlalchemy import (
 )
 
 from letagents.adapters.rooms import (
-    hearing,
     local_reading,
     local_receipts,
     local_rows,
@@ -34,6 +34,7 @@ from letagents.adapters.rooms.book import (
     SYSTEM,
     Admins,
     Book,
+    ByName,
     Kind,
     Lookup,
     Named,
@@ -46,13 +47,15 @@ from letagents.adapters.sql.tables import (
     MESSAGES,
     ROOMS,
     SESSIONS,
+    TEXT,
     THINGS,
     written,
 )
 from letagents.adapters.sql.upserts import add_statement, put_statement
 from letagents.domain import messages, recipients
+from letagents.domain.activation import Spoken
 from letagents.domain.fencing import Fence
-from letagents.domain.ids import RoomId, SessionId
+from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import Message
 from letagents.domain.receipts import Receipt
 from letagents.domain.rooms import Room
@@ -80,9 +83,11 @@ def _of(kind: str) -> ColumnElement[bool]:
 
 
 @functools.cache
-def _getting(kind: str) -> Select[Any]:
+def _getting(kind: str, mark: str = "") -> Select[Any]:
     return select(THINGS.c.value).where(
-        THINGS.c.room_id == bindparam("room_id"), _of(kind), THINGS.c.key == bindparam("name")
+        THINGS.c.room_id == bindparam("room_id"),
+        _of(kind),
+        THINGS.c.key == bindparam(f"name{mark}"),
     )
 
 
@@ -178,12 +183,16 @@ def _finding(shape: _Shape, mark: str = "") -> Select[Any]:
 
 
 @functools.cache
-def _bringing(shapes: tuple[_Shape, ...]) -> CompoundSelect[Any]:
-    """Return the statement for all of `shapes`, each of whose rows says of which it is."""
-    found = [_finding(shape, f"_{at}").subquery() for at, shape in enumerate(shapes)]
-    return union_all(
-        *(select(literal_column(str(at)), one.c.value) for at, one in enumerate(found))
-    )
+def _bringing(
+    shapes: tuple[_Shape, ...], named: tuple[str, ...], numbered: tuple[str, ...]
+) -> CompoundSelect[Any]:
+    """Return the statement for all of it, each of whose rows says of which it is by its place."""
+    found = [
+        *(_finding(shape, f"_{at}").subquery().c.value for at, shape in enumerate(shapes)),
+        *(_getting(kind, f"_{at}").subquery().c.value for at, kind in enumerate(named)),
+        *(cast(_numbering(kind).subquery().c.number, TEXT) for kind in numbered),
+    ]
+    return union_all(*(select(literal_column(str(at)), one) for at, one in enumerate(found)))
 
 
 @functools.cache
@@ -227,18 +236,23 @@ def _given(where: Where) -> tuple[tuple[str, ...], dict[str, object]]:
     return tuple(names), facts
 
 
-def _shape(kind: Kind[Any], where: Where) -> tuple[_Shape, dict[str, object]]:
+@functools.lru_cache(maxsize=1024)
+def _shape(kind: Kind[Any], where: Where) -> tuple[_Shape, Mapping[str, object]]:
     """Return the shape of a search, and the values of its parameters."""
     given, facts = _given(where)
     limit = 1 << max(where.limit - 1, 0).bit_length()  # few limits make few statements
     return (kind.name, given, where.newest_first, limit), facts
 
 
+_UNKNOWN: tuple[Kind[Any] | None, Any] = (None, None)
+
+
 @attrs.define(eq=False)
 class LocalBook:
     """One room within one transaction on the database.
 
-    What was looked up by its name is not looked up again: nobody else writes meanwhile.
+    What was looked up by its name is not looked up again, nor is what was not there: nobody else
+    writes meanwhile.
     """
 
     room_id: RoomId
@@ -252,15 +266,17 @@ class LocalBook:
     _processes: Processes
     _last_number: int
     _known: dict[tuple[str, str], tuple[Kind[Any], Any]] = attrs.field(factory=dict)
+    _highest: dict[str, int] = attrs.field(factory=dict)
     _brought: dict[Lookup, list[Any]] = attrs.field(factory=dict)
     _sessions: dict[SessionId, Session | None] = attrs.field(factory=dict)
 
     def get(self, kind: Kind[V], key: str) -> V | None:
         """Return the thing of that name."""
-        if (known := self._as_known(kind, key)) is not None:
-            return known
+        of_kind, known = self._known.get((kind.name, key), _UNKNOWN)
+        if of_kind is kind or (of_kind is not None and known is None):
+            return known  # type: ignore[no-any-return]  # a value of this kind, or None
         row = self._unit.row(_getting(kind.name), room_id=self.room_id.value, name=key)
-        return None if row is None else self._read(kind, row[0])
+        return self._read_named(kind, key, None if row is None else row[0])
 
     def find(self, kind: Kind[V], where: Where = EVERYTHING) -> list[V]:
         """Return the things that fit."""
@@ -270,23 +286,47 @@ class LocalBook:
         rows = self._unit.rows(_finding(shape), room_id=self.room_id.value, **facts)
         return [self._read(kind, value) for (value,) in rows[: where.limit]]
 
-    def bring(self, *asked: Lookup) -> None:
-        """Look up with one statement what `find` will be asked for."""
-        wanted = [one for one in asked if one not in self._brought]
-        shapes, facts = [], {}
-        for at, one in enumerate(wanted):
-            shape, given = _shape(*one)
-            shapes.append(shape)
-            facts.update({f"{name}_{at}": value for name, value in given.items()})
-        found: list[list[str]] = [[] for _ in wanted]
-        if wanted:
-            statement = _bringing(tuple(shapes))
-            for at, text in self._unit.rows(statement, room_id=self.room_id.value, **facts):
-                found[at].append(text)
-        for (kind, where), texts in zip(wanted, found, strict=True):
+    def bring(
+        self,
+        *asked: Lookup,
+        named: Sequence[ByName] = (),
+        numbered: Sequence[Kind[Any]] = (),
+    ) -> None:
+        """Look up with one statement what will be asked for."""
+        asked = tuple(one for one in asked if one not in self._brought)
+        named = [one for one in named if (one[0].name, one[1]) not in self._known]
+        numbered = [kind for kind in numbered if kind.name not in self._highest]
+        found = self._found_at_once(asked, named, numbered)
+        for (kind, where), texts in zip(asked, found, strict=False):
             values = [self._read(kind, text) for text in texts]
             values.sort(key=kind.number, reverse=where.newest_first)
             self._brought[kind, where] = values[: where.limit]
+        for (kind, key), texts in zip(named, found[len(asked) :], strict=False):
+            self._read_named(kind, key, texts[0] if texts else None)
+        for kind, texts in zip(numbered, found[len(asked) + len(named) :], strict=True):
+            self._highest[kind.name] = int(texts[0]) if texts else 0
+
+    def _found_at_once(
+        self, asked: Sequence[Lookup], named: Sequence[ByName], numbered: Sequence[Kind[Any]]
+    ) -> list[list[str]]:
+        """Return the texts that fit each, in their order."""
+        found: list[list[str]] = [[] for _ in (*asked, *named, *numbered)]
+        if not found:
+            return found
+        shapes: list[_Shape] = []
+        facts: dict[str, object] = {f"name_{at}": key for at, (_, key) in enumerate(named)}
+        for at, (kind, where) in enumerate(asked):
+            shape, given = _shape(kind, where)
+            shapes.append(shape)
+            facts.update({f"{name}_{at}": value for name, value in given.items()})
+        statement = _bringing(
+            tuple(shapes),
+            tuple(kind.name for kind, _ in named),
+            tuple(kind.name for kind in numbered),
+        )
+        for at, text in self._unit.rows(statement, room_id=self.room_id.value, **facts):
+            found[at].append(text)
+        return found
 
     def count(self, kind: Kind[V], where: Where = EVERYTHING) -> int:
         """Return how many things fit."""
@@ -296,14 +336,19 @@ class LocalBook:
 
     def next_number(self, kind: Kind[V]) -> int:
         """Return one more than the highest number."""
-        row = self._unit.row(_numbering(kind.name), room_id=self.room_id.value)
-        return (row[0] if row else 0) + 1
+        highest = self._highest.get(kind.name)
+        if highest is None:
+            row = self._unit.row(_numbering(kind.name), room_id=self.room_id.value)
+            highest = self._highest[kind.name] = row[0] if row else 0
+        return highest + 1
 
     def put(self, kind: Kind[V], value: V) -> None:
         """Keep `value`. Of a thing that is known, only what has changed is written."""
         room_id, key, facts = self.room_id.value, kind.key(value), _facts(kind, value)
         before = self._as_known(kind, key)
         self._known[kind.name, key] = kind, value
+        if kind.name in self._highest:
+            self._highest[kind.name] = max(self._highest[kind.name], kind.number(value))
         for asked in [one for one in self._brought if one[0].name == kind.name]:
             del self._brought[asked]
         facts["value"] = kept.written(value)
@@ -315,8 +360,15 @@ class LocalBook:
         self._unit.change(_changing(kind.name, changed), {**new, "at_room": room_id, "name": key})
 
     def _as_known(self, kind: Kind[V], key: str) -> V | None:
-        of_kind, value = self._known.get((kind.name, key), (None, None))
+        of_kind, value = self._known.get((kind.name, key), _UNKNOWN)
         return value if of_kind is kind else None
+
+    def _read_named(self, kind: Kind[V], key: str, text: str | None) -> V | None:
+        """Return the value that `text` is, or None if there is no thing of that name."""
+        if text is not None:
+            return self._read(kind, text)
+        self._known[kind.name, key] = kind, None
+        return None
 
     def _read(self, kind: Kind[V], text: str) -> V:
         value = kept.read(text, kind.of)
@@ -419,10 +471,11 @@ class LocalBook:
         source: str = SYSTEM,
         prompt_kind: str | None = None,
         session_id: SessionId | None = None,
-    ) -> Message:
+    ) -> MessageId:
         """Let the room itself say `text`, once for each key."""
         number, room_id = messages.next_number(self._last_number), self.room_id.value
         said: dict[str, object] = {
+            "room_id": room_id,
             "number": number,
             "session_id": session_id and session_id.value,
             "agent_key": SPEAKER,
@@ -431,29 +484,28 @@ class LocalBook:
             "source": source,
             "prompt_kind": prompt_kind,
             "said_at": written(self.now),
+            "reply_to": None,
             "thread_root": None,
+            "client_key": key,
         }
-        words = {**said, "room_id": room_id, "reply_to": None, "client_key": key}
-        if self._unit.changed(_SAY, words) == 0:
+        if self._unit.changed(_SAY, said) == 0:
             return self._said_before(key)
         self._unit.change(_COUNT, {"at_room": room_id, "number": number, "now": said["said_at"]})
         self._last_number = number
-        message = local_rows.message(self.room_id, (*said.values(), *local_rows.QUOTES_NOTHING))
-        self._address(message)
-        return message
+        if recipients.may_wake(text, source, refers=False):
+            self._address(Spoken(number, SPEAKER, text, source, session_id=session_id))
+        return MessageId(number)
 
-    def _address(self, message: Message) -> None:
+    def _address(self, words: Spoken) -> None:
         """Keep a receipt for each whom the room's own words wake."""
-        if hearing.may_wake(message):
-            roster = local_reading.roster_of(self._unit, self.room_id)
-            found = recipients.recipients(hearing.spoken(message), roster)
-            local_receipts.add(self._unit, self.room_id, message.id.number, found, self.now)
+        roster = local_reading.roster_of(self._unit, self.room_id)
+        found = recipients.recipients(words, roster)
+        local_receipts.add(self._unit, self.room_id, words.number, found, self.now)
 
-    def _said_before(self, key: str) -> Message:
+    def _said_before(self, key: str) -> MessageId:
         said = self._unit.row(_SAID, room_id=self.room_id.value, client_key=key)
-        message = self.message(said[0]) if said else None
-        assert message is not None  # noqa: S101  # its key is there
-        return message
+        assert said is not None  # noqa: S101  # its key is there
+        return MessageId(said[0])
 
 
 @attrs.frozen

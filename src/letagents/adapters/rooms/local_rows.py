@@ -158,9 +158,6 @@ def quote(row: tuple[Any, ...]) -> Quote | None:
     )
 
 
-QUOTES_NOTHING = (None,) * 7
-"""What `quote_columns` show of a message that quotes none."""
-
 MESSAGE = (
     MESSAGES.c.number,
     MESSAGES.c.session_id,

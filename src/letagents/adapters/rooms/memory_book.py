@@ -1,16 +1,24 @@
 """The book of a room in this process's memory: what is put down is kept all at once at the end."""
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 import attrs
 
 from letagents.adapters.rooms import slips
-from letagents.adapters.rooms.book import EVERYTHING, SYSTEM, Kind, Lookup, Named, Where
+from letagents.adapters.rooms.book import (
+    EVERYTHING,
+    SYSTEM,
+    ByName,
+    Kind,
+    Lookup,
+    Named,
+    Where,
+)
 from letagents.adapters.rooms.memory_slips import MemorySlips
-from letagents.domain.ids import RoomId, SessionId
+from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import Message
 from letagents.domain.names import name_key
 from letagents.domain.receipts import Receipt
@@ -61,7 +69,12 @@ class MemoryBook:
         """Return the things that fit."""
         return self._fitting(kind, where)[: where.limit]
 
-    def bring(self, *_asked: Lookup) -> None:
+    def bring(
+        self,
+        *_asked: Lookup,
+        named: Sequence[ByName] = (),
+        numbered: Sequence[Kind[Any]] = (),
+    ) -> None:
         """Do nothing: all is here."""
 
     def count(self, kind: Kind[V], where: Where = EVERYTHING) -> int:
@@ -195,9 +208,9 @@ class MemoryBook:
         source: str = SYSTEM,
         prompt_kind: str | None = None,
         session_id: SessionId | None = None,
-    ) -> Message:
+    ) -> MessageId:
         """Let the room itself say `text`, once for each key."""
-        return self._say(text, key, source, prompt_kind, session_id)
+        return self._say(text, key, source, prompt_kind, session_id).id
 
     def _all(self, kind: Kind[V]) -> dict[str, V]:
         return {**self._things.get(kind.name, {}), **self._put.get(kind.name, {})}

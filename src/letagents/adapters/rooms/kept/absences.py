@@ -5,7 +5,7 @@ from datetime import datetime
 
 import attrs
 
-from letagents.adapters.rooms.book import Book, Kind, Where
+from letagents.adapters.rooms.book import Book, ByName, Kind, Where
 from letagents.adapters.rooms.kept import dues, links
 from letagents.adapters.rooms.kept.board_records import WORK_LEASES
 from letagents.adapters.rooms.kept.notices import AUTO, LIVENESS
@@ -36,6 +36,11 @@ ABSENCES = Kind(
     number=lambda absence: absence.number,
     is_open=lambda absence: not absence.is_over,
 )
+
+
+def beside(session: Session) -> tuple[ByName, ...]:
+    """Return what is looked up wherever a session is to be looked after."""
+    return (dues.named(DUE, str(session.session_id)),)
 
 
 def watch(book: Book, session_id: SessionId) -> None:

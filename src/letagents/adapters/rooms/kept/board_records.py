@@ -1,5 +1,6 @@
 """What a room keeps of its board, and how it is found again."""
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import TypeVar
@@ -110,6 +111,7 @@ def beside(task_id: str) -> tuple[Lookup, ...]:
     return (*((kind, newest) for kind in LEASES.values()), (LOCKS, _OPEN))
 
 
+@functools.lru_cache(maxsize=64)
 def _newest_of(task_id: str) -> Where:
     return Where(about=task_id, newest_first=True, limit=1)
 

@@ -6,12 +6,13 @@ the files that are claimed for it, and those who wait for it.
 
 from collections.abc import Iterable
 from datetime import timedelta
+from typing import Any
 
 import attrs
 
-from letagents.adapters.rooms.book import SYSTEM, Book
+from letagents.adapters.rooms.book import SYSTEM, Book, ByName, Kind
 from letagents.adapters.rooms.kept import absences as kept_absences
-from letagents.adapters.rooms.kept import board_records, path_records
+from letagents.adapters.rooms.kept import board_records, links, path_records
 from letagents.adapters.rooms.kept import intents as kept_intents
 from letagents.adapters.rooms.kept import wakes as kept_wakes
 from letagents.adapters.rooms.kept.board_records import EVENTS, LEASES, LOCKS, TASKS
@@ -73,13 +74,25 @@ class Sheet:
             raise _no_worker()
         return worker
 
-    def task(self, task_id: str) -> Task:
+    def task(self, task_id: str, *, to_claim: bool = False) -> Task:
         """Return the task of that name. Raises UnknownTask.
 
-        What is asked next about nearly every task is brought with it.
+        What is asked next about nearly every task is brought with it, and what a claim asks.
         """
         waiting = kept_intents.beside(task_id), kept_wakes.beside(task_id)
-        self.book.bring(*board_records.beside(task_id), *kept_intents.GOVERNING, *waiting)
+        caller = self.book.caller
+        named: list[ByName] = [(TASKS, task_id)]
+        numbered: list[Kind[Any]] = [EVENTS]
+        if to_claim and caller is not None:
+            named += [*kept_absences.beside(caller), *links.beside(caller)]
+            numbered.append(LEASES[LeaseKind.WORK])
+        self.book.bring(
+            *board_records.beside(task_id),
+            *kept_intents.GOVERNING,
+            *waiting,
+            named=named,
+            numbered=numbered,
+        )
         return board_records.task(self.book, task_id)
 
     def newest(self, kind: LeaseKind, task: Task) -> Lease | None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import attrs
 
-from letagents.adapters.rooms.book import Book, Keeping, Kind, Where
+from letagents.adapters.rooms.book import Book, ByName, Keeping, Kind, Where
 from letagents.domain.ids import RoomId
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -37,6 +37,11 @@ DUES = Kind(
 _OPEN = Where(is_open=True, limit=1)
 
 
+def named(what: str, key: str) -> ByName:
+    """Return by which name it is looked up whether something is due for that thing."""
+    return DUES, f"{what}:{key}"
+
+
 def ask(book: Book, what: str, key: str, at: datetime) -> None:
     """Let it be done at `at`; asked for again, the later asking counts."""
     book.put(DUES, Due(what, key, at))
@@ -44,14 +49,14 @@ def ask(book: Book, what: str, key: str, at: datetime) -> None:
 
 def ask_by(book: Book, what: str, key: str, at: datetime) -> None:
     """Let it be done by `at`: what is asked for sooner already stays as it is."""
-    due = book.get(DUES, f"{what}:{key}")
+    due = book.get(*named(what, key))
     if due is None or not due.is_open or due.at > at:
         ask(book, what, key, at)
 
 
 def forget(book: Book, what: str, key: str) -> None:
     """Let it not be done."""
-    due = book.get(DUES, f"{what}:{key}")
+    due = book.get(*named(what, key))
     if due is not None and due.is_open:
         book.put(DUES, attrs.evolve(due, is_open=False))
 

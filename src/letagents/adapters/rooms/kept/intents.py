@@ -1,5 +1,6 @@
 """What a room keeps of approvals, and the one place where an approval is used."""
 
+import functools
 from collections.abc import Callable
 
 from letagents.adapters.rooms.book import Book, Kind, Lookup, Where
@@ -43,6 +44,7 @@ GOVERNING: tuple[Lookup, ...] = ((SETTINGS, _SET), (MANAGERS, _HOLDS))
 """What is looked up wherever something may need an approval."""
 
 
+@functools.lru_cache(maxsize=64)
 def beside(task_id: str) -> Lookup:
     """Return what is looked up wherever a task is moved: the open intents about it."""
     return INTENTS, Where(is_open=True, about=task_id, limit=OPEN_LIMIT)

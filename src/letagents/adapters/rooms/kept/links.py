@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import attrs
 
-from letagents.adapters.rooms.book import Book, Kind, Where
+from letagents.adapters.rooms.book import Book, ByName, Kind, Where
 from letagents.adapters.rooms.kept import delivery_records
 from letagents.domain import presence, ticks
 from letagents.domain.ids import SessionId
@@ -49,6 +49,11 @@ LINKS = Kind(
     is_open=lambda link: link.is_open,
     by=lambda link: link.account,
 )
+
+
+def beside(session: Session) -> tuple[ByName, ...]:
+    """Return what is looked up wherever it is asked whether the process of a session is there."""
+    return () if session.process is not None else ((LINKS, str(session.session_id)),)
 
 
 def of(book: Book, session_id: SessionId) -> Link | None:

@@ -9,8 +9,7 @@ from letagents.domain import intents, names
 from letagents.domain.approvals import Intent, IntentStatus
 from letagents.domain.audience import SETTINGS
 from letagents.domain.governance import BoardSettings, Manager
-from letagents.domain.ids import SessionId
-from letagents.domain.messages import Message
+from letagents.domain.ids import MessageId, SessionId
 from letagents.domain.tasks import Task
 from letagents.ports.governance import Notice
 
@@ -37,7 +36,7 @@ def asked(book: Book, intent: Intent, manager: Manager | None, *, is_needed: boo
     key = f"board_intent:{intent.intent_id}:manager_notify"
     by = intent.proposer.session_id if intent.proposer else None
     said = book.say(text, key=key, session_id=by)
-    return Notice(manager.session_id if manager else None, said.id)
+    return Notice(manager.session_id if manager else None, said)
 
 
 def decided(book: Book, intent: Intent) -> Notice:
@@ -53,7 +52,7 @@ def decided(book: Book, intent: Intent) -> Notice:
         key=f"board_intent:{intent.intent_id}:{verb}:proposer_notify",
     )
     is_there = session is not None and session.ended_at is None
-    return Notice(proposer.session_id if is_there else None, said.id)
+    return Notice(proposer.session_id if is_there else None, said)
 
 
 def _what_now(intent: Intent) -> str:
@@ -69,7 +68,7 @@ def _reason(reason: str | None) -> str:
     return f": “{intents.cut(reason, REASON_SHOWN)}”" if reason else ""
 
 
-def escalated(book: Book, intent: Intent, waited: timedelta, why: str | None) -> Message:
+def escalated(book: Book, intent: Intent, waited: timedelta, why: str | None) -> MessageId:
     """Tell the people of an intent that nobody decides."""
     minutes = int(waited / timedelta(minutes=1))
     reason = f" ({intents.cut(why, REASON_SHOWN)})" if why else ""
@@ -92,7 +91,7 @@ def let_through(book: Book, intent: Intent, task: Task) -> Notice:
         f"claim_task(task_id={task.task_id!r}).",
         f"board_intent:{intent.intent_id}:approved:proposer_notify",
     )
-    return Notice(proposer.session_id, said.id)
+    return Notice(proposer.session_id, said)
 
 
 def mode_changed(book: Book, before: BoardSettings, after: BoardSettings, voided: int) -> None:
@@ -162,7 +161,7 @@ def is_away(book: Book, manager: Manager, *, is_asked: bool) -> None:
     _noticed(book, text, f"board_manager_offline:{manager.manager_id}:{manager.outages}")
 
 
-def _noticed(book: Book, text: str, key: str) -> Message:
+def _noticed(book: Book, text: str, key: str) -> MessageId:
     return book.say(text, key=key, source=LIVENESS, prompt_kind=AUTO)
 
 

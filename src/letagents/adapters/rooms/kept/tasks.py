@@ -155,11 +155,10 @@ def change(
     shown = shown or Shown()
     if patch.is_empty:
         raise Malformed("status: nothing is to change.", remedy="Pass what is to become of it.")
-    task, worker = sheet.task(task_id), sheet.worker()
+    task = sheet.task(task_id, to_claim=patch.status is Status.ASSIGNED)
+    worker = sheet.worker()
     has_approval = approval not in (None, Approval())
-    moves.check_change(
-        task, patch, worker, is_admin=sheet.book.is_admin, has_approval=has_approval
-    )
+    moves.check_change(task, patch, worker, is_admin=sheet.book.is_admin, has_approval=has_approval)
     work, review = sheet.active(LeaseKind.WORK, task), sheet.active(LeaseKind.REVIEW, task)
     moves.check_merge(task, patch, _key(review), _key(work))
     if worker is None:

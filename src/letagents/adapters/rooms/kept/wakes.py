@@ -1,5 +1,6 @@
 """Wake rules, as rooms keep them. The board tells here what became of a task."""
 
+import functools
 from collections.abc import Callable, Iterator
 
 import attrs
@@ -46,6 +47,7 @@ def _waiting_for(book: Book, task_id: str) -> Iterator[WakeRule]:
         where = attrs.evolve(where, after=found[-1].number)
 
 
+@functools.lru_cache(maxsize=64)
 def _on(task_id: str) -> Where:
     return Where(is_open=True, about=task_id)
 
