@@ -1,23 +1,14 @@
 """The book of a room in the database."""
 
-import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 import attrs
 from sqlalchemy import (
-    ColumnElement,
-    CompoundSelect,
-    Select,
-    Update,
     and_,
     bindparam,
-    cast,
-    func,
-    literal_column,
     select,
-    union_all,
 )
 
 from letagents.adapters.rooms import (
@@ -28,6 +19,7 @@ from letagents.adapters.rooms import (
     local_threads,
     slips,
 )
+from letagents.adapters.rooms import local_things as things
 from letagents.adapters.rooms.book import (
     EVERYTHING,
     SPEAKER,
@@ -47,11 +39,9 @@ from letagents.adapters.sql.tables import (
     MESSAGES,
     ROOMS,
     SESSIONS,
-    TEXT,
-    THINGS,
     written,
 )
-from letagents.adapters.sql.upserts import add_statement, put_statement
+from letagents.adapters.sql.upserts import add_statement
 from letagents.domain import messages, recipients
 from letagents.domain.activation import Spoken
 from letagents.domain.fencing import Fence
@@ -69,63 +59,6 @@ from letagents.wire import kept
 
 V = TypeVar("V")
 T = TypeVar("T")
-
-_EQUAL = {"state": "with_state", "about": "with_about", "by": "with_by", "also": "with_also"}
-"""Facts that are asked for by their value, and the parameters of their statements."""
-
-# The name of a kind and the limit stand in the text of each statement. Of a parameter there, SQLite
-# asks of each value anew whether an index serves that is only for some, and prepares the statement
-# again, which takes longer than to run it.
-
-
-def _of(kind: str) -> ColumnElement[bool]:
-    return THINGS.c.kind == literal_column(f"'{kind}'")
-
-
-@functools.cache
-def _getting(kind: str, mark: str = "") -> Select[Any]:
-    return select(THINGS.c.value).where(
-        THINGS.c.room_id == bindparam("room_id"),
-        _of(kind),
-        THINGS.c.key == bindparam(f"name{mark}"),
-    )
-
-
-@functools.cache
-def _numbering(kind: str) -> Select[Any]:
-    """Return the statement for the highest number of a kind."""
-    of_kind = select(THINGS.c.number).where(THINGS.c.room_id == bindparam("room_id"), _of(kind))
-    return _first(of_kind.order_by(THINGS.c.number.desc()), 1)
-
-
-def _first(statement: Select[Any], limit: int) -> Select[Any]:
-    return statement.suffix_with(f"LIMIT {limit}")
-
-
-_PUT = put_statement(THINGS)
-
-
-@functools.cache
-def _changing(kind: str, changed: tuple[str, ...]) -> Update:
-    """Return the statement that gives a thing another value, and others of its facts."""
-    return (
-        THINGS.update()
-        .where(
-            THINGS.c.room_id == bindparam("at_room"), _of(kind), THINGS.c.key == bindparam("name")
-        )
-        .values({THINGS.c[name]: bindparam(name) for name in (*changed, "value")})
-    )
-
-
-def _facts(kind: Kind[V], value: V) -> dict[str, object]:
-    return {
-        "number": kind.number(value),
-        "state": kind.state(value),
-        "is_open": kind.is_open(value),
-        "about": kind.about(value),
-        "by": kind.by(value),
-        "also": kind.also(value),
-    }
 
 
 _LIVE = (
@@ -165,85 +98,6 @@ _COUNT = (
 )
 
 
-_Shape = tuple[str, tuple[str, ...], bool, int]
-"""What makes the statement of a search: its kind, which facts are given, its order and limit."""
-
-
-@functools.cache
-def _finding(shape: _Shape, mark: str = "") -> Select[Any]:
-    """Return the statement of that shape; there are few, and each is built once.
-
-    `mark` ends the names of its parameters.
-    """
-    kind, given, newest_first, limit = shape
-    place = (THINGS.c.number, func.length(THINGS.c.key), THINGS.c.key)
-    order = (fact.desc() if newest_first else fact for fact in place)
-    found = _fitting(select(THINGS.c.value), kind, given, mark)
-    return _first(found.order_by(*order), limit)
-
-
-@functools.cache
-def _bringing(
-    shapes: tuple[_Shape, ...], named: tuple[str, ...], numbered: tuple[str, ...]
-) -> CompoundSelect[Any]:
-    """Return the statement for all of it, each of whose rows says of which it is by its place."""
-    found = [
-        *(_finding(shape, f"_{at}").subquery().c.value for at, shape in enumerate(shapes)),
-        *(_getting(kind, f"_{at}").subquery().c.value for at, kind in enumerate(named)),
-        *(cast(_numbering(kind).subquery().c.number, TEXT) for kind in numbered),
-    ]
-    return union_all(*(select(literal_column(str(at)), one) for at, one in enumerate(found)))
-
-
-@functools.cache
-def _counting(kind: str, given: tuple[str, ...]) -> Select[Any]:
-    return _fitting(select(func.count()).select_from(THINGS), kind, given)
-
-
-def _fitting(
-    statement: Select[Any], kind: str, given: tuple[str, ...], mark: str = ""
-) -> Select[Any]:
-    statement = statement.where(THINGS.c.room_id == bindparam("room_id"), _of(kind))
-    for name in given:
-        if name == "after":
-            statement = statement.where(THINGS.c.number > bindparam(f"after{mark}"))
-        elif name == "before":
-            statement = statement.where(THINGS.c.number < bindparam(f"before{mark}"))
-        elif name in ("open", "closed"):
-            is_open = THINGS.c.is_open
-            statement = statement.where(is_open if name == "open" else ~is_open)
-        else:
-            statement = statement.where(THINGS.c[name] == bindparam(f"{_EQUAL[name]}{mark}"))
-    return statement
-
-
-def _given(where: Where) -> tuple[tuple[str, ...], dict[str, object]]:
-    """Return which facts are asked for, and their values as the statement takes them."""
-    names: list[str] = []
-    facts: dict[str, object] = {}
-    for name, parameter in _EQUAL.items():
-        if (value := getattr(where, name)) is not None:
-            names.append(name)
-            facts[parameter] = value
-    if where.is_open is not None:
-        names.append("open" if where.is_open else "closed")
-    if where.after is not None:
-        names.append("after")
-        facts["after"] = where.after
-    if where.before is not None:
-        names.append("before")
-        facts["before"] = where.before
-    return tuple(names), facts
-
-
-@functools.lru_cache(maxsize=1024)
-def _shape(kind: Kind[Any], where: Where) -> tuple[_Shape, Mapping[str, object]]:
-    """Return the shape of a search, and the values of its parameters."""
-    given, facts = _given(where)
-    limit = 1 << max(where.limit - 1, 0).bit_length()  # few limits make few statements
-    return (kind.name, given, where.newest_first, limit), facts
-
-
 _UNKNOWN: tuple[Kind[Any] | None, Any] = (None, None)
 
 
@@ -275,15 +129,15 @@ class LocalBook:
         of_kind, known = self._known.get((kind.name, key), _UNKNOWN)
         if of_kind is kind or (of_kind is not None and known is None):
             return known  # type: ignore[no-any-return]  # a value of this kind, or None
-        row = self._unit.row(_getting(kind.name), room_id=self.room_id.value, name=key)
+        row = self._unit.row(things.getting(kind.name), room_id=self.room_id.value, name=key)
         return self._read_named(kind, key, None if row is None else row[0])
 
     def find(self, kind: Kind[V], where: Where = EVERYTHING) -> list[V]:
         """Return the things that fit."""
         if (brought := self._brought.get((kind, where))) is not None:
             return list(brought)
-        shape, facts = _shape(kind, where)
-        rows = self._unit.rows(_finding(shape), room_id=self.room_id.value, **facts)
+        shape, facts = things.shape_of(kind, where)
+        rows = self._unit.rows(things.finding(shape), room_id=self.room_id.value, **facts)
         return [self._read(kind, value) for (value,) in rows[: where.limit]]
 
     def bring(
@@ -313,13 +167,13 @@ class LocalBook:
         found: list[list[str]] = [[] for _ in (*asked, *named, *numbered)]
         if not found:
             return found
-        shapes: list[_Shape] = []
+        shapes: list[things.Shape] = []
         facts: dict[str, object] = {f"name_{at}": key for at, (_, key) in enumerate(named)}
         for at, (kind, where) in enumerate(asked):
-            shape, given = _shape(kind, where)
+            shape, given = things.shape_of(kind, where)
             shapes.append(shape)
             facts.update({f"{name}_{at}": value for name, value in given.items()})
-        statement = _bringing(
+        statement = things.bringing(
             tuple(shapes),
             tuple(kind.name for kind, _ in named),
             tuple(kind.name for kind in numbered),
@@ -330,21 +184,21 @@ class LocalBook:
 
     def count(self, kind: Kind[V], where: Where = EVERYTHING) -> int:
         """Return how many things fit."""
-        given, facts = _given(where)
-        row = self._unit.row(_counting(kind.name, given), room_id=self.room_id.value, **facts)
+        given, facts = things.given_by(where)
+        row = self._unit.row(things.counting(kind.name, given), room_id=self.room_id.value, **facts)
         return int(row[0]) if row else 0
 
     def next_number(self, kind: Kind[V]) -> int:
         """Return one more than the highest number."""
         highest = self._highest.get(kind.name)
         if highest is None:
-            row = self._unit.row(_numbering(kind.name), room_id=self.room_id.value)
+            row = self._unit.row(things.numbering(kind.name), room_id=self.room_id.value)
             highest = self._highest[kind.name] = row[0] if row else 0
         return highest + 1
 
     def put(self, kind: Kind[V], value: V) -> None:
         """Keep `value`. Of a thing that is known, only what has changed is written."""
-        room_id, key, facts = self.room_id.value, kind.key(value), _facts(kind, value)
+        room_id, key, facts = self.room_id.value, kind.key(value), things.facts_of(kind, value)
         before = self._as_known(kind, key)
         self._known[kind.name, key] = kind, value
         if kind.name in self._highest:
@@ -353,11 +207,17 @@ class LocalBook:
             del self._brought[asked]
         facts["value"] = kept.written(value)
         if before is None:
-            self._unit.change(_PUT, {**facts, "room_id": room_id, "kind": kind.name, "key": key})
+            self._unit.change(
+                things.PUT, {**facts, "room_id": room_id, "kind": kind.name, "key": key}
+            )
             return
-        changed = tuple(name for name, was in _facts(kind, before).items() if facts[name] != was)
+        changed = tuple(
+            name for name, was in things.facts_of(kind, before).items() if facts[name] != was
+        )
         new = {name: facts[name] for name in (*changed, "value")}
-        self._unit.change(_changing(kind.name, changed), {**new, "at_room": room_id, "name": key})
+        self._unit.change(
+            things.changing(kind.name, changed), {**new, "at_room": room_id, "name": key}
+        )
 
     def _as_known(self, kind: Kind[V], key: str) -> V | None:
         of_kind, value = self._known.get((kind.name, key), _UNKNOWN)
@@ -493,7 +353,8 @@ class LocalBook:
         self._unit.change(_COUNT, {"at_room": room_id, "number": number, "now": said["said_at"]})
         self._last_number = number
         if recipients.may_wake(text, source, refers=False):
-            self._address(Spoken(number, SPEAKER, text, source, session_id=session_id))
+            words = Spoken(number, SPEAKER, text, source, None, session_id, thread_root=number)
+            self._address(words)
         return MessageId(number)
 
     def _address(self, words: Spoken) -> None:
