@@ -221,9 +221,9 @@ class CodexConversation:
         try:
             return await self._link.call("thread/read", asked)
         except CodexRefused as error:
-            if "not materialized yet" in error.text:
-                return {}
-            raise
+            if "not materialized yet" not in error.text:
+                raise
+        return await self._link.call("thread/read", {**asked, "includeTurns": False})
 
     async def run(self, turn: Turn, started: Started) -> Outcome:
         """Run one turn to its end."""
@@ -273,6 +273,8 @@ class CodexConversation:
         turn = codex_transcript.turn_about(read, item_id)
         if turn is not None:
             return codex_transcript.fate_of(turn)
+        if codex_transcript.is_active(read):
+            raise TurnUnsettled("a turn is under way, and it does not tell yet which")
         if self._has_read_all:
             return NeverStarted()
         return Unknowable("the process that may have begun it has ended, and its thread lacks it")

@@ -19,6 +19,12 @@ def turns_of(read: Raw) -> list[Raw]:
     return [turn for turn in _list(found) if isinstance(turn, Mapping)]
 
 
+def is_active(read: Raw) -> bool:
+    """Whether the thread is at work."""
+    thread = read.get("thread")
+    return isinstance(thread, Mapping) and status_of(thread.get("status")) == "active"
+
+
 def turn_of(read: Raw, turn_id: str) -> Raw | None:
     """Return the turn of that id."""
     return next((turn for turn in turns_of(read) if turn.get("id") == turn_id), None)

@@ -1,0 +1,150 @@
+"""Codex and Claude Code themselves, without any account: a model on this machine answers them.
+
+They come from npm (`@openai/codex`, `@anthropic-ai/claude-code`), and are found on PATH or where
+LETAGENTS_CODEX_BIN and LETAGENTS_CLAUDE_BIN say.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+from tests.integration.stub_model import WORDS, stub_model
+
+from letagents.adapters.providers.claude import ClaudeProvider
+from letagents.adapters.providers.codex import CodexConversation, CodexProvider
+from letagents.adapters.providers.codex_link import linked
+from letagents.adapters.system import SystemIds
+from letagents.domain.turns import Answered, ConversationMissing, NeverStarted
+from letagents.ports.providers import Gone, Launch
+from letagents.testing.contracts.providers import Notes, turn
+
+pytestmark = pytest.mark.long
+
+TOOLS = (sys.executable, "-m", "letagents", "mcp")
+PATIENCE = 120.0
+
+
+def _needs(variable: str, command: str) -> str:
+    found = shutil.which(os.environ.get(variable, command))
+    if found is None:
+        pytest.skip(f"{command} is not installed here; it comes from npm, or {variable} names it")
+    return found
+
+
+@pytest.fixture
+def model() -> Iterator[str]:
+    with stub_model() as address:
+        yield address
+
+
+@pytest.fixture
+def launch(tmp_path: Path) -> Launch:
+    """Return how an agent is run in a folder of its own."""
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    source = str(Path(__file__).parents[2] / "src")
+    coordinates = {"LETAGENTS_HOME": str(tmp_path / "letagents"), "PYTHONPATH": source}
+    return Launch(workspace=str(workspace), tools=TOOLS, coordinates=coordinates)
+
+
+@pytest.fixture
+def codex(tmp_path: Path, model: str, monkeypatch: pytest.MonkeyPatch) -> CodexProvider:
+    _needs("LETAGENTS_CODEX_BIN", "codex")
+    home = tmp_path / "codex"
+    home.mkdir()
+    (home / "config.toml").write_text(
+        'model = "stub"\nmodel_provider = "stub"\n[model_providers.stub]\nname = "stub"\n'
+        f'base_url = "{model}/v1"\nwire_api = "responses"\n'
+    )
+    monkeypatch.setenv("CODEX_HOME", str(home))
+    return CodexProvider()
+
+
+@pytest.fixture
+def claude(tmp_path: Path, model: str, monkeypatch: pytest.MonkeyPatch) -> ClaudeProvider:
+    _needs("LETAGENTS_CLAUDE_BIN", "claude")
+    for name in [name for name in os.environ if name.startswith(("CLAUDE_CODE_", "ANTHROPIC_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", model)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-none")
+    monkeypatch.setenv("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+    return ClaudeProvider(SystemIds())
+
+
+async def test_codex_lists_our_tools_answers_and_is_found_again(
+    codex: CodexProvider, launch: Launch
+) -> None:
+    notes = Notes()
+    with anyio.fail_after(PATIENCE):
+        first = await codex.start(launch)
+        tools = await _tools(first)
+        answer = await first.run(turn(1), notes.write)
+        await first.leave()
+        second = await codex.attach(launch, first.reference)
+        assert not isinstance(second, Gone)
+        found = await second.fate("item-1", notes.ids[0])
+        never = await second.fate("item-2", None)
+        await second.end()
+        third = await codex.resume(launch, first.reference.conversation_id)
+        again = await third.fate("item-1", None)
+        next_answer = await third.run(turn(2), notes.write)
+        await third.end()
+        with pytest.raises(ConversationMissing):
+            await codex.resume(launch, "00000000-0000-4000-8000-00000000dead")
+
+    assert {"send_message", "join_room", "claim_task"} <= tools
+    assert answer == found == again == next_answer == Answered(WORDS)
+    assert never == NeverStarted()
+
+
+async def _tools(conversation: CodexConversation) -> set[str]:
+    async with linked(conversation.reference.connection.url or "", "letagents-test") as link:
+        told = await link.call("mcpServerStatus/list", {})
+    return next(set(one["tools"]) for one in told["data"] if one["name"] == "letagents")
+
+
+async def test_claude_code_has_our_tools_answers_and_goes_on(
+    claude: ClaudeProvider, launch: Launch
+) -> None:
+    notes = Notes()
+    with anyio.fail_after(PATIENCE):
+        first = await claude.start(launch)  # it raises unless our tools are connected
+        answer = await first.run(turn(1), notes.write)
+        await first.leave()
+        gone = await claude.attach(launch, first.reference)
+        second = await claude.resume(launch, first.reference.conversation_id)
+        by_id = await second.fate("item-1", notes.ids[0])
+        by_item = await second.fate("item-1", None)
+        next_answer = await second.run(turn(2), notes.write)
+        await second.end()
+
+    assert gone == Gone()
+    assert answer == by_id == by_item == next_answer == Answered(WORDS)
+
+
+def test_claude_code_connects_to_our_tools_as_a_person_sets_them_up(
+    claude: ClaudeProvider, launch: Launch
+) -> None:
+    program = _needs("LETAGENTS_CLAUDE_BIN", "claude")
+    named = [word for pair in launch.coordinates.items() for word in ("--env", "=".join(pair))]
+
+    def run(*words: str) -> str:
+        done = subprocess.run(
+            [program, "mcp", *words],
+            cwd=launch.workspace,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=True,
+        )
+        return done.stdout
+
+    run("add", "letagents", *named, "--", *TOOLS)
+
+    assert "Connected" in run("list")
