@@ -22,6 +22,8 @@ T = TypeVar("T")
 POLL_CAP = timedelta(minutes=3)
 POLL_CAP_LARGEST = timedelta(days=1)
 LEASE_TERM = timedelta(minutes=15)
+CODEX_OBSERVED = timedelta(seconds=8)
+CODEX_OBSERVED_LONGEST = timedelta(seconds=30)
 UNSET_API = "http://localhost:3001"
 """Where a server is that nothing says the address of. (Source: mcp-tools 2.1.)"""
 
@@ -32,6 +34,7 @@ _FILE_KEYS = (
     "liveness_notice_after_ms",
     "auto_join", "server_db", "base_url", "github_logins", "server_joins", "server_misses",
     "server_sign_ins", "server_at_once", "server_connections", "server_body",
+    "codex_startup_observation_ms",
 )  # fmt: skip
 _STORAGE_KEYS = (
     "CODEX_THREAD_ID",
@@ -69,6 +72,8 @@ class Settings:
     poll_cap: timedelta = POLL_CAP
     notice_after: timedelta = GRACE
     auto_join: bool = True
+    codex_observed: timedelta = CODEX_OBSERVED
+    """How long a live session of Codex is looked at before it counts as started."""
     hints: Hints = attrs.field(factory=Hints)
     caller: Caller = attrs.field(factory=Caller)
     token: str | None = attrs.field(default=None, repr=False)
@@ -152,6 +157,7 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
         "poll_cap": source.parsed("poll_max_ms", _poll_cap),
         "notice_after": source.parsed("liveness_notice_after_ms", _notice_after),
         "auto_join": source.parsed("auto_join", _switch),
+        "codex_observed": source.parsed("codex_startup_observation_ms", _observation),
     }
     chosen = {name: value for name, value in given.items() if value is not None}
     at = chosen.get("chat_storage_settings_path", home / "chat-storage.json")
@@ -303,6 +309,13 @@ def _poll_cap(text: str) -> timedelta | None:
     if milliseconds < 1000:
         return None
     return min(timedelta(milliseconds=milliseconds), POLL_CAP_LARGEST)
+
+
+def _observation(text: str) -> timedelta | None:
+    """What is no number is the default. (Source: supervisor 8.4.)"""
+    if not text.isdecimal() or len(text) > 9:
+        return None
+    return min(timedelta(milliseconds=int(text)), CODEX_OBSERVED_LONGEST)
 
 
 def _notice_after(text: str) -> timedelta | None:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.ports.governance import Governance
     from letagents.ports.health import Finding
     from letagents.ports.ids import Ids
+    from letagents.ports.live_codex import LiveCodex
     from letagents.ports.path_claims import PathClaims
     from letagents.ports.rooms import RoomTransport
     from letagents.ports.state import StateStore
@@ -58,6 +59,7 @@ async def open_letagents(
     surroundings: "Surroundings | None" = None,
     checkouts: "Checkouts | None" = None,
     forges: "Forges | None" = None,
+    codex: "LiveCodex | None" = None,
     clock: "Clock | None" = None,
     ids: "Ids | None" = None,
 ) -> AsyncIterator["LetAgents"]:
@@ -109,6 +111,8 @@ async def open_letagents(
             board=functools.cache(functools.partial(_board, rooms, settings.lease_term)),
             governance=functools.cache(functools.partial(_governance, rooms)),
             paths=functools.cache(functools.partial(_paths, rooms, settings.lease_term)),
+            codex=functools.cache(_codex) if codex is None else lambda: codex,
+            codex_observed=settings.codex_observed,
         )
 
 
@@ -198,6 +202,12 @@ def _memory_apart(rooms: "RoutedRooms", clock: "Clock") -> "Stores | None":
             for part in parts
         }
     )
+
+
+def _codex() -> "LiveCodex":
+    from letagents.adapters.providers.live_codex import AppServers
+
+    return AppServers((sys.executable, "-m", "letagents", "mcp"))
 
 
 def _memory(rooms: "RoomTransport", clock: "Clock") -> "Stores | None":

@@ -25,6 +25,7 @@ def environment(home: Path, more: Mapping[str, str] | None = None) -> dict[str, 
     plain = {name: value for name, value in os.environ.items() if not name.startswith(_LEFT_OUT)}
     ours = {"LETAGENTS_HOME": str(home), "LETAGENTS_AGENT_OWNER_LABEL": "Grace"}
     ours["LETAGENTS_AUTO_JOIN"] = "0"
+    ours["LETAGENTS_CODEX_BIN"] = str(home / "no-codex")
     return {**plain, **ours, "TMPDIR": str(home.parent), **(more or {})}
 
 

@@ -15,9 +15,9 @@ Call = Callable[[str, Plain], Plain]
 """Return what a tool that is called with such arguments returns, having succeeded."""
 
 ONLY_REFUSED = {
-    "start_local_codex_session": "no supervisor runs Codex",
-    "status_local_codex_session": "no supervisor runs Codex",
-    "stop_local_codex_session": "no supervisor runs Codex",
+    "start_local_codex_session": "Codex is not installed",
+    "status_local_codex_session": "there is no live session",
+    "stop_local_codex_session": "there is no live session",
     "begin_workspace_capture": "only a server keeps captured workspaces",
     "publish_workspace_capture": "only a server keeps captured workspaces",
     "start_device_auth": "there is no server to sign in at",

@@ -17,7 +17,7 @@ from letagents.domain.ids import RoomId
 from letagents.domain.messages import Latest
 from letagents.entrypoints.mcp.parameters import Parameter
 from letagents.entrypoints.mcp.tool import Tool
-from letagents.entrypoints.mcp.tools import unavailable
+from letagents.entrypoints.mcp.tools import codex, unavailable
 from letagents.entrypoints.mcp.tools.catalogue import TOOLS
 from letagents.entrypoints.mcp.visit import Visit
 
@@ -238,7 +238,7 @@ def told_otherwise(bad: Bad) -> bool:
     """Whether a value is answered by a result that says no, as the tool's result declares it."""
     no_room_is_entered = ("resume_room_session", "start_device_auth", "poll_device_auth")
     asks_for_a_room = bad.tool.name in no_room_is_entered and bad.parameter.name == "room_id"
-    is_not_there = bad.tool in (*unavailable.CODEX, *unavailable.CAPTURE)
+    is_not_there = bad.tool in (*codex.CODEX, *unavailable.CAPTURE)
     return (asks_for_a_room or is_not_there) and bad.kind.startswith("id-")
 
 

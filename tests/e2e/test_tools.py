@@ -165,13 +165,6 @@ async def test_a_wrong_code_opens_nothing(chat: Chat) -> None:
     assert (await chat.call("get_current_room"))["connected"] is False
 
 
-async def test_a_live_session_is_refused_by_the_name_of_its_parameter(chat: Chat) -> None:
-    told = await chat.refused("join_room", name="workshop", session_mode="live")
-
-    assert told.startswith("session_mode: ")
-    assert (await chat.call("get_current_room"))["connected"] is False
-
-
 async def test_a_chat_is_told_where_and_who_it_is(chat: Chat) -> None:
     nowhere = await chat.call("get_current_room")
     await joined(chat)

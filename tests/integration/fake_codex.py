@@ -79,7 +79,9 @@ async def answer(socket: websockets.ServerConnection, said: dict[str, Any]) -> N
             write(threads)
             await tell(id=said["id"], result={"thread": {"id": thread_id}})
         case "thread/read":
-            thread = {"id": thread_id, "turns": threads[thread_id]}
+            is_active = any(turn["status"] == "inProgress" for turn in threads[thread_id])
+            status = {"type": "active" if is_active else "idle"}
+            thread = {"id": thread_id, "status": status, "turns": threads[thread_id]}
             await tell(id=said["id"], result={"thread": thread})
         case "turn/interrupt":
             await tell(id=said["id"], result={})
@@ -124,7 +126,8 @@ def end(turn: dict[str, Any], play: dict[str, Any]) -> None:
 
 
 def began(text: str) -> None:
-    item = next(w for w in text.splitlines() if w.startswith("letagents item: ")).split(": ")[1]
+    marked = [line for line in text.splitlines() if line.startswith("letagents item: ")]
+    item = marked[0].split(": ")[1] if marked else "live"
     with (STAGE / "turns").open("a") as file:
         file.write(f"{item}\n")
 

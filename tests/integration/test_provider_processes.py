@@ -10,7 +10,8 @@ from tests.integration.provider_stages import FakedStage
 from letagents.adapters.processes import births
 from letagents.adapters.processes.births import Presence
 from letagents.adapters.providers import claude_transcript
-from letagents.domain.turns import Answered, TurnUnsettled, Unknowable
+from letagents.adapters.providers.live_codex import AppServers
+from letagents.domain.turns import Answered, ProviderUnusable, TurnUnsettled, Unknowable
 from letagents.ports.providers import Gone
 from letagents.testing.contracts.providers import PATIENCE, Notes, turn
 from letagents.testing.scripted_provider import Crash, Play
@@ -77,3 +78,33 @@ async def test_two_transcripts_of_one_conversation_cannot_be_told_apart(tmp_path
     files = claude_transcript.files_of("session-1", {"CLAUDE_CONFIG_DIR": str(tmp_path)})
 
     assert isinstance(claude_transcript.fate(files, "item-1", None), Unknowable)
+
+
+@pytest.mark.rule("Y40", "Y42")
+async def test_a_server_is_ended_only_if_it_is_the_one_that_was_launched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = provider_stages.codex(tmp_path, monkeypatch)
+    servers, later = AppServers(provider_stages.TOOLS), AppServers(provider_stages.TOOLS)
+    with anyio.fail_after(PATIENCE):
+        server = await servers.launch(None, stage.launch.workspace)
+        await later.terminate(server.pid, f"{server.birth}0")
+        is_there = await later.is_ready(server.url)
+        await later.terminate(server.pid, server.birth)
+        is_left = await later.is_ready(server.url)
+        await servers.terminate(server.pid, server.birth)
+
+    assert (is_there, is_left) == (True, False)
+
+
+@pytest.mark.rule("Y20", "Y40")
+async def test_a_server_that_ends_at_once_is_told_of_with_its_last_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = provider_stages.codex(tmp_path, monkeypatch)
+    (tmp_path / "program").write_text("#!/bin/sh\necho no licence, key=sk-ant-REDACTED\n")
+    with anyio.fail_after(PATIENCE), pytest.raises(ProviderUnusable) as told:
+        await AppServers(provider_stages.TOOLS).launch(None, stage.launch.workspace)
+
+    assert "no licence" in told.value.happened
+    assert "sk-ant" not in str(told.value)

@@ -232,3 +232,12 @@ def test_a_file_of_where_rooms_are_that_cannot_be_read_is_refused(
         load({"LETAGENTS_HOME": str(tmp_path)})
 
     assert told.value.happened.startswith("LETAGENTS_CHAT_STORAGE_SETTINGS_PATH cannot be")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("0", 0), ("500", 0.5), ("-1", 8), ("soon", 8), ("99999999", 30)]
+)
+def test_how_long_codex_is_looked_at_is_a_number_of_milliseconds(text: str, seconds: float) -> None:
+    settings = load({"LETAGENTS_CODEX_STARTUP_OBSERVATION_MS": text})
+
+    assert settings.codex_observed.total_seconds() == seconds

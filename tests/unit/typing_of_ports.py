@@ -8,6 +8,7 @@ from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.processes.locks import ProcessLocks
 from letagents.adapters.providers.claude import ClaudeConversation, ClaudeProvider
 from letagents.adapters.providers.codex import CodexConversation, CodexProvider
+from letagents.adapters.providers.live_codex import AppServers
 from letagents.adapters.rooms.bells import Nudges
 from letagents.adapters.rooms.evidence import ToldProcesses, UnknownProcesses
 from letagents.adapters.rooms.hosted.board import HostedBoard
@@ -44,6 +45,7 @@ from letagents.ports.guard import Hooks
 from letagents.ports.guidelines import GuidelinesOf
 from letagents.ports.ids import Ids
 from letagents.ports.knowledge import Knowledge
+from letagents.ports.live_codex import LiveCodex
 from letagents.ports.path_claims import PathClaims
 from letagents.ports.processes import Processes
 from letagents.ports.providers import Conversation, Provider
@@ -56,6 +58,7 @@ from letagents.ports.supervisor import Supervisor
 from letagents.ports.surroundings import Checkouts, Surroundings
 from letagents.ports.wakes import Wakes
 from letagents.testing.determinism import CountingIds, ManualClock
+from letagents.testing.scripted_codex import ScriptedCodex
 from letagents.testing.scripted_provider import ScriptedConversation, ScriptedProvider
 
 
@@ -153,3 +156,7 @@ def the_conversations(
     codex: CodexConversation, claude: ClaudeConversation, scripted: ScriptedConversation
 ) -> tuple[Conversation, ...]:
     return codex, claude, scripted
+
+
+def the_codexes(servers: AppServers, scripted: ScriptedCodex) -> tuple[LiveCodex, ...]:
+    return servers, scripted

@@ -3,12 +3,14 @@
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
 import attrs
 
 from letagents.application.attendance import Attendances
+from letagents.application.background import Background
 from letagents.application.board import BoardOpening, Boards, no_board
 from letagents.application.callers import Callers, MayLook, anywhere
 from letagents.application.chat import Chat, Machine, Registry
@@ -23,6 +25,7 @@ from letagents.application.plain import PlainSessions
 from letagents.application.registration import Registration
 from letagents.application.repository import Repository
 from letagents.application.searching import Searching
+from letagents.domain.errors import NotAvailable
 from letagents.domain.hints import Hints
 from letagents.ports.attendance import Attendance
 from letagents.ports.clock import Clock
@@ -34,6 +37,36 @@ from letagents.ports.surroundings import Checkouts, Surroundings
 
 if TYPE_CHECKING:
     from letagents.application.directory import Directory
+    from letagents.application.live_sessions import LiveSessions
+    from letagents.ports.live_codex import LiveCodex
+
+
+def no_codex() -> None:
+    """Say that no Codex is to be had."""
+
+
+@attrs.define(eq=False)
+class Live:
+    """The live sessions of one client: loaded once they are asked for."""
+
+    _made: "Callable[[], LiveSessions]"
+    _known: "LiveSessions | None" = None
+
+    @property
+    def sessions(self) -> "LiveSessions":
+        """The live sessions. Raises NotAvailable where no Codex is to be had."""
+        if self._known is None:
+            self._known = self._made()
+        return self._known
+
+    def check(self) -> None:
+        """See that there can be any. Raises NotAvailable."""
+        _ = self.sessions
+
+    async def leave(self) -> None:
+        """End what was launched."""
+        if self._known is not None:
+            await self._known.leave()
 
 
 @attrs.frozen
@@ -54,6 +87,8 @@ class Client:
     board: Boards
     governing: Governing
     paths: Paths
+    live: Live
+    background: Background
 
 
 @asynccontextmanager
@@ -93,6 +128,8 @@ class LetAgents:
     board: BoardOpening = attrs.field(default=no_board, kw_only=True)
     governance: GovernanceOpening = attrs.field(default=ungoverned, kw_only=True)
     paths: PathsOpening = attrs.field(default=no_paths, kw_only=True)
+    codex: "Callable[[], LiveCodex | None]" = attrs.field(default=no_codex, kw_only=True)
+    codex_observed: timedelta = attrs.field(default=timedelta(seconds=8), kw_only=True)
     keeps_connections: bool = attrs.field(default=False, kw_only=True)
     """Whether the state keeps connections for all its clients, and not each process its own."""
     may_look: MayLook = attrs.field(default=anywhere, kw_only=True)
@@ -102,7 +139,8 @@ class LetAgents:
         """Serve one chat; when it leaves, how far it read is remembered."""
         client = self.chat(hints)
         attendances = Attendances(self.attendance, self.state, client.connections, self.clock)
-        async with attendances.kept(), _leaving(client.places.remember, attendances.leave):
+        goodbyes = (client.places.remember, attendances.leave, client.live.leave)
+        async with attendances.kept(), _leaving(*goodbyes), client.background.kept():
             yield client
 
     def chat(self, hints: Hints | None = None, *, lasts: bool = True) -> Client:
@@ -120,6 +158,7 @@ class LetAgents:
             self.state, self.rooms, held, registration, chat, self.surroundings, self.ids
         )
         places = Places(self.state, self.rooms, self.clock)
+        background = Background()
         messages = Messaging(self.rooms, held, self.ids, self.longest_wait)
         return Client(
             chat,
@@ -144,4 +183,28 @@ class LetAgents:
             Boards(self.board, held, self.ids),
             Governing(self.governance, held),
             Paths(self.paths, held, self.checkouts),
+            Live(partial(self._live, background)),
+            background,
+        )
+
+    def _live(self, background: Background) -> "LiveSessions":
+        from letagents.application.live_bridge import Bridge
+        from letagents.application.live_sessions import LiveSessions
+
+        codex = self.codex()
+        if codex is None:
+            raise NotAvailable(
+                "Codex sessions are started on the machine that they work on, and this is another.",
+                remedy="Ask your user to start Codex there, with letagents among its MCP servers.",
+            )
+        bridge = Bridge(self.state, self.clock, codex, self.memory)
+        return LiveSessions(
+            self.state,
+            self.surroundings,
+            self.clock,
+            self.ids,
+            codex,
+            bridge,
+            background,
+            observed=self.codex_observed,
         )

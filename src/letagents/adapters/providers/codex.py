@@ -4,7 +4,6 @@ A server outlives the process that started it, and is found again by its address
 (Source: supervisor 6.14.)
 """
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -17,7 +16,7 @@ from letagents.adapters.processes.births import Presence, presence
 from letagents.adapters.processes.children import Child
 from letagents.adapters.providers import codex_server, codex_transcript
 from letagents.adapters.providers.codex_link import CodexLink, CodexRefused, LinkClosed, open_link
-from letagents.adapters.providers.codex_server import AppServer
+from letagents.adapters.providers.codex_server import AppServer, toml
 from letagents.adapters.providers.environment import environment, of_tools
 from letagents.adapters.providers.programs import CODEX, Output, command_path
 from letagents.domain.progress import Activity, Streams
@@ -142,23 +141,19 @@ class CodexProvider:
 
 def overrides(launch: Launch, workspace: str) -> list[str]:
     """Return what is set for one server alone, in TOML as its command line takes it."""
-    trusted = f"projects.{_toml(workspace)}.trust_level={_toml('trusted')}"
+    trusted = f"projects.{toml(workspace)}.trust_level={toml('trusted')}"
     if not launch.tools:
         return [trusted]
     server = f"mcp_servers.{TOOLS}"
-    env = ", ".join(f"{name} = {_toml(value)}" for name, value in of_tools(launch).items())
+    env = ", ".join(f"{name} = {toml(value)}" for name, value in of_tools(launch).items())
     return [
         trusted,
-        f"{server}.command={_toml(launch.tools[0])}",
-        f"{server}.args=[{', '.join(map(_toml, launch.tools[1:]))}]",
-        f"{server}.cwd={_toml(workspace)}",
+        f"{server}.command={toml(launch.tools[0])}",
+        f"{server}.args=[{', '.join(map(toml, launch.tools[1:]))}]",
+        f"{server}.cwd={toml(workspace)}",
         f"{server}.env={{{env}}}",
         f"{server}.enabled=true",
     ]
-
-
-def _toml(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _thread(launch: Launch) -> dict[str, object]:

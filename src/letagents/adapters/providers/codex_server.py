@@ -3,6 +3,7 @@
 (Source: supervisor 6.14, 8.2.)
 """
 
+import json
 import socket
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit, urlunsplit
@@ -112,3 +113,8 @@ async def _until_ready(server: AppServer) -> None:
     raise CODEX.unusable(
         f"Timed out waiting for codex app-server at {server.url}", server.output.tail()
     )
+
+
+def toml(text: str) -> str:
+    """Return a text as TOML, which its command line takes, spells it."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

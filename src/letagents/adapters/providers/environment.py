@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from letagents.ports.providers import Launch
 
 _KEPT = ("LETAGENTS_HOME",)
-_FOREIGN = (
+FOREIGN = (
     "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CODEX_CI",
     "CODEX_INTERNAL_ORIGINATOR_OVERRIDE", "CODEX_SHELL", "CODEX_THREAD_ID",
 )  # fmt: skip
@@ -23,7 +23,7 @@ def environment(launch: Launch, inherited: Mapping[str, str] = os.environ) -> di
     kept = {
         name: value
         for name, value in inherited.items()
-        if (not name.startswith("LETAGENTS_") or name in _KEPT) and name not in _FOREIGN
+        if (not name.startswith("LETAGENTS_") or name in _KEPT) and name not in FOREIGN
     }
     return kept | coordinates(launch)
 

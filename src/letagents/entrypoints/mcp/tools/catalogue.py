@@ -7,6 +7,7 @@ from letagents.entrypoints.mcp.tool import Tool
 from letagents.entrypoints.mcp.tools import (
     artifacts,
     board,
+    codex,
     governance,
     knowledge,
     listening,
@@ -28,7 +29,7 @@ TOOLS: tuple[Tool[Visit], ...] = (
     *rooms.JOINING,
     # 2 sessions of agents
     *workers.SESSIONS,
-    *unavailable.CODEX,
+    *codex.CODEX,
     # 3 where one is
     *rooms.INSPECTION,
     *repository.INSPECTION,

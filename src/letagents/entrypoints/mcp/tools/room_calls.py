@@ -1,12 +1,13 @@
 """What the tools that enter rooms do."""
 
 from letagents.application.places import Entered
-from letagents.domain import rooms
+from letagents.domain import live_sessions, rooms
 from letagents.domain.accounts import SignInFirst
-from letagents.domain.errors import NotAvailable, UnknownRoom
+from letagents.domain.errors import UnknownRoom
 from letagents.domain.ids import RoomId
 from letagents.entrypoints.mcp.tool import Arguments
 from letagents.entrypoints.mcp.tools.arguments import claim, named_room, naming, text_of
+from letagents.entrypoints.mcp.tools.entering import sign_in_first
 from letagents.entrypoints.mcp.visit import Visit
 from letagents.wire import public
 
@@ -18,27 +19,27 @@ async def create_room(visit: Visit, _arguments: Arguments) -> Result:
 
 
 async def join_code(visit: Visit, arguments: Arguments) -> Result:
-    mode = _mode(arguments)
+    mode = _mode(visit, arguments)
     room_id = rooms.invite_code(str(arguments["code"]))
     with naming("code"):
         entered = await visit.client.places.join(room_id, via="join_code", create=False)
-    return {**await _welcome(visit, entered), "session_mode": mode}
+    return {**await _welcome(visit, entered), **await _live(visit, entered, mode)}
 
 
 async def join_room(visit: Visit, arguments: Arguments) -> Result:
-    mode = _mode(arguments)
+    mode = _mode(visit, arguments)
     room_id = named_room(str(arguments["name"]), "name")
     try:
         with naming("name"):
             entered = await visit.client.places.join(room_id)
     except SignInFirst as error:
-        return await _sign_in_first(visit, room_id, error)
-    return {**await _welcome(visit, entered), "session_mode": mode}
+        return await sign_in_first(visit, room_id, error)
+    return {**await _welcome(visit, entered), **await _live(visit, entered, mode)}
 
 
 async def get_current_room(visit: Visit, arguments: Arguments) -> Result:
     here = visit.client.places.current
-    codex: Result = {"current_local_codex_session": None, "local_codex_session_count": 0}
+    codex = await _codex(visit)
     if here is None:
         message = "This chat has joined no room. Call join_room(name=...) or join_code(code=...)."
         return {"connected": False, "message": message, **codex}
@@ -65,7 +66,7 @@ async def resume_room_session(visit: Visit, arguments: Arguments) -> Result:
     except SignInFirst as error:
         if error.room_id is None or not RoomId.fits(error.room_id):
             raise
-        return await _sign_in_first(visit, RoomId(error.room_id), error)
+        return await sign_in_first(visit, RoomId(error.room_id), error)
     welcome = await _welcome(visit, entered)
     return {
         "success": True,
@@ -74,19 +75,6 @@ async def resume_room_session(visit: Visit, arguments: Arguments) -> Result:
         "last_message_id_before_restart": before,
         "room": public.room(entered.room),
         **{name: welcome[name] for name in ("agent_identity", "agent_prompt_kind", "agent_prompt")},
-    }
-
-
-async def _sign_in_first(visit: Visit, room_id: RoomId, error: SignInFirst) -> Result:
-    """Return how a person signs in for a room that asks for it. (Source: mcp-tools 8.4.)"""
-    return {
-        "success": False,
-        "error": error.code,
-        "room_id": str(room_id),
-        "next_step": "poll_device_auth",
-        "pending_device_auth": await visit.client.onboarding.begin_for(room_id, error),
-        "message": f"{error.happened} Ask the person to type user_code at verification_uri, then "
-        "call poll_device_auth(), and then this again.",
     }
 
 
@@ -101,11 +89,33 @@ async def _welcome(visit: Visit, entered: Entered, conversation: str | None = No
     }
 
 
-def _mode(arguments: Arguments) -> str:
+async def _codex(visit: Visit) -> Result:
+    """Return which live session the room has, as it was seen last: of this nothing is loaded."""
+    state = await visit.client.chat.state.read()
+    there = visit.client.places.current_id
+    session = live_sessions.current(state, there) if there is not None else None
+    return {
+        "current_local_codex_session": session and session.public(),
+        "local_codex_session_count": len(live_sessions.known(state)),
+    }
+
+
+async def _live(visit: Visit, entered: Entered, mode: str) -> Result:
+    """Start a live session in the room that was entered, if one is asked for."""
+    if mode != "live":
+        return {"session_mode": mode}
+    from letagents.entrypoints.mcp.tools.codex_calls import live
+
+    return {"session_mode": mode, **await live(visit, entered)}
+
+
+def _mode(visit: Visit, arguments: Arguments) -> str:
+    """Return whether the room is to get a live session.
+
+    Raises:
+        NotAvailable: it is, and none can be had; nothing was entered.
+    """
     mode = str(arguments.get("session_mode", "current"))
     if mode == "live":
-        raise NotAvailable(
-            "session_mode: live needs a supervisor that runs agents, and none serves this chat.",
-            remedy="Leave session_mode out.",
-        )
+        visit.client.live.check()
     return mode

@@ -8,7 +8,7 @@ from letagents.entrypoints.mcp.tools.usual import WORKER_ID
 from letagents.entrypoints.mcp.visit import Visit
 
 _SESSION_MODE = Parameter(
-    "session_mode", "string", "live needs a supervisor.", enum=("live", "current")
+    "session_mode", "string", "live: see start_local_codex_session.", enum=("live", "current")
 )
 _CODE = Parameter("code", "string", "E.g. AB12-CD34-EF56.", required=True, ceiling=200)
 _NAME = Parameter("name", "string", "Any name, or host/owner/repo.", required=True, ceiling=200)

@@ -26,10 +26,6 @@ async def _outside_a_turn(_visit: Visit, _arguments: Arguments, _progress: Progr
     )
 
 
-_NO_CODEX = _saying(
-    "Local Codex sessions need a supervisor that runs them, and this version has none.",
-    "Start Codex yourself with letagents among its MCP servers, and let it call join_room.",
-)
 _NO_CAPTURE = _saying(
     "Captured workspaces are kept by a server with rooms, and this version has none.",
     "Say with send_message what was changed, and in which commit.",
@@ -37,42 +33,18 @@ _NO_CAPTURE = _saying(
 _SUCCESS = schemas.result({"success": schemas.BOOLEAN})
 
 
-def _tool(
-    name: str, purpose: str, run: Run[Visit], *parameters: Parameter, read_only: bool = False
-) -> Tool[Visit]:
+def _tool(name: str, purpose: str, run: Run[Visit], *parameters: Parameter) -> Tool[Visit]:
     return Tool(
         name=name,
         purpose=purpose,
         parameters=parameters,
         result=_SUCCESS,
-        read_only=read_only,
-        idempotent=read_only,
+        read_only=False,
+        idempotent=False,
         open_world=False,
         run=run,
     )
 
-
-_SESSION = Parameter("session_id", "string", ceiling=200)
-
-CODEX = (
-    _tool(
-        "start_local_codex_session",
-        "Needs a supervisor.",
-        _NO_CODEX,
-        Parameter("room", "string", required=True, ceiling=200),
-        Parameter("cwd", "string", ceiling=4096),
-        Parameter("stop_phrase", "string", ceiling=200),
-        Parameter("max_minutes", "number", minimum=0),
-    ),
-    _tool("status_local_codex_session", "Needs a supervisor.", _NO_CODEX, _SESSION, read_only=True),
-    _tool(
-        "stop_local_codex_session",
-        "Needs a supervisor.",
-        _NO_CODEX,
-        _SESSION,
-        Parameter("shutdown_server", "boolean"),
-    ),
-)
 
 CAPTURE = (
     _tool(

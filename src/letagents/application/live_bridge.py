@@ -1,0 +1,112 @@
+"""Letting a room see what a live session does: its progress becomes its worker's reasoning.
+
+(Source: supervisor 8.8.) Nothing of this disturbs the session: what cannot be shown is left out.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import anyio
+import attrs
+import structlog
+
+from letagents.application.memory import Stores
+from letagents.domain import live_sessions, reasoning
+from letagents.domain.errors import LetAgentsError
+from letagents.domain.fencing import UNNUMBERED, Fence
+from letagents.domain.ids import RoomId, SessionId
+from letagents.domain.live_sessions import LiveSession
+from letagents.domain.local_state import LocalState, StoredSession
+from letagents.domain.progress import Activity
+from letagents.domain.throttles import Throttle
+from letagents.ports.clock import Clock
+from letagents.ports.live_codex import LiveCodex
+from letagents.ports.state import StateStore
+
+log = structlog.get_logger()
+
+SNAPSHOT = 2.0
+"""Seconds between two looks at a thread. (Source: supervisor 8.8.)"""
+GOAL = "Progress of a local Codex session, as it streams."
+
+
+@attrs.define(eq=False)
+class Bridge:
+    """Shows in rooms what live sessions do."""
+
+    state: StateStore
+    clock: Clock
+    codex: LiveCodex
+    stores: Callable[[], Stores | None]
+
+    async def run(self, session_id: str) -> None:
+        """Show what a session does, until it is over.
+
+        Raises:
+            CodexUnreachable: its server is not there any more.
+        """
+        session = live_sessions.of_id(await self.state.read(), session_id)
+        if session is None:
+            return
+        throttle = Throttle()
+        newest, told = anyio.create_memory_object_stream[Activity](1)
+
+        def tell(activity: Activity) -> None:
+            with suppress(anyio.WouldBlock):  # one waits to be shown; a later one will be
+                newest.send_nowait(activity)
+
+        async with self.codex.follow(session.server_url, tell), newest, told:
+            while session is not None and session.status.is_alive:
+                with anyio.move_on_after(SNAPSHOT) as waited:
+                    await self._show(session_id, await told.receive(), throttle)
+                if waited.cancelled_caught:
+                    await self._snapshot(session, throttle)
+                session = live_sessions.of_id(await self.state.read(), session_id)
+
+    async def _snapshot(self, session: LiveSession, throttle: Throttle) -> None:
+        seen = await self.codex.look(session.server_url, session.thread_id, session.turn_id)
+        if seen.activity is not None:
+            await self._show(session.session_id, seen.activity, throttle)
+
+    async def _show(self, session_id: str, activity: Activity, throttle: Throttle) -> None:
+        state = await self.state.read()
+        session = live_sessions.of_id(state, session_id)
+        stores = self.stores()
+        worker = live_sessions.worker(state, session) if session is not None else None
+        if session is None or worker is None or stores is None:
+            return
+        if not throttle.admits((activity.summary, activity.status), self.clock.tick()):
+            return
+        if session.agent_session_id != worker.session_id:
+            await self._bind(session_id, worker)
+        try:
+            said = _trace(activity)
+            await stores.reasonings.post(RoomId(session.room_id), said, _fence(worker))
+        except LetAgentsError as error:
+            log.info("live_session.unseen", session_id=session_id, code=error.code)
+
+    async def _bind(self, session_id: str, worker: StoredSession) -> None:
+        now = self.clock.now()
+
+        def bound(state: LocalState) -> tuple[LocalState, object]:
+            return live_sessions.noted(
+                state, session_id, now=now, agent_session_id=worker.session_id
+            )
+
+        await self.state.transact(bound)
+
+
+def _trace(activity: Activity) -> reasoning.Trace:
+    return reasoning.trace(
+        {
+            "summary": activity.summary,
+            "goal": GOAL,
+            "checking": activity.checking,
+            "next_action": activity.next_action,
+            "status": activity.status,
+        }
+    )
+
+
+def _fence(worker: StoredSession) -> Fence:
+    return Fence(SessionId(worker.session_id), UNNUMBERED, worker.session_token)

@@ -1,0 +1,93 @@
+"""A Codex for live sessions that is where a test puts it: nothing is started."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import anyio
+import attrs
+
+from letagents.domain.errors import Malformed
+from letagents.domain.progress import Activity
+from letagents.ports.live_codex import Begun, CodexUnreachable, Seen, Server
+
+AT_WORK = Seen("active", "inProgress")
+
+
+@attrs.define(eq=False)
+class ScriptedCodex:
+    """Servers that are there, and what they tell of their one thread."""
+
+    set_url: str | None = None
+    seen: Seen = AT_WORK
+    prompts: list[str] = attrs.field(factory=list)
+    there: dict[str, int] = attrs.field(factory=dict)
+    interrupted: list[str] = attrs.field(factory=list)
+    ended: list[int] = attrs.field(factory=list)
+    is_broken: bool = False
+    """Whether servers say that they are ready, and answer nothing."""
+    seen_later: Seen | None = None
+    breaks_later: bool = False
+    """What becomes of that once a turn was begun."""
+    _told: list[Callable[[Activity], None]] = attrs.field(factory=list)
+    followed: anyio.Event = attrs.field(factory=anyio.Event)
+
+    def folder(self, cwd: str | None) -> str:
+        """Return the folder, if it is an absolute one."""
+        if cwd is not None and not cwd.startswith("/"):
+            raise Malformed("cwd: it is no folder here.", remedy="Pass the path of a folder.")
+        return cwd or "/work"
+
+    async def is_ready(self, url: str) -> bool:
+        """Whether there is a server."""
+        return url in self.there
+
+    async def launch(self, url: str | None, cwd: str) -> Server:
+        """Put a server there."""
+        pid = len(self.there) + len(self.ended) + 100
+        where = url or f"ws://127.0.0.1:{pid}"
+        self.there[where] = pid
+        return Server(where, pid, f"birth-{pid}")
+
+    async def begin(self, url: str, cwd: str, prompt: str) -> Begun:
+        """Begin a thread."""
+        self._check(url)
+        self.prompts.append(prompt)
+        self.seen, self.is_broken = self.seen_later or self.seen, self.breaks_later
+        return Begun(f"thread-{len(self.prompts)}", f"turn-{len(self.prompts)}")
+
+    async def look(self, url: str, thread_id: str, turn_id: str) -> Seen:
+        """Return what the test says."""
+        self._check(url)
+        return self.seen
+
+    async def interrupt(self, url: str, thread_id: str, turn_id: str) -> None:
+        """Note it."""
+        self._check(url)
+        self.interrupted.append(turn_id)
+
+    @asynccontextmanager
+    async def follow(self, url: str, tell: Callable[[Activity], None]) -> AsyncIterator[None]:
+        """Tell what the test says."""
+        self._check(url)
+        self._told.append(tell)
+        self.followed.set()
+        try:
+            yield
+        finally:
+            self._told.remove(tell)
+
+    def tell(self, activity: Activity) -> None:
+        """Let all who follow know."""
+        for tell in tuple(self._told):
+            tell(activity)
+
+    async def terminate(self, pid: int, birth: str) -> None:
+        """End it, if it is that one."""
+        for url in [url for url, there in self.there.items() if there == pid]:
+            if birth == f"birth-{pid}":
+                del self.there[url]
+                self.ended.append(pid)
+
+    def _check(self, url: str) -> None:
+        if url not in self.there or self.is_broken:
+            raise CodexUnreachable(f"WebSocket error connecting to {url}")

@@ -1,0 +1,206 @@
+"""A Codex that works in a room by itself, as the chat sees it that started it."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from tests.contract.machine import Here
+from tests.e2e.chats import Chat, House, chatting
+from tests.integration import provider_stages
+
+from letagents.adapters.providers.live_codex import AppServers
+from letagents.domain.ids import RoomId
+from letagents.domain.progress import Activity
+from letagents.ports.live_codex import Seen
+from letagents.settings import Settings
+from letagents.testing.scripted_codex import ScriptedCodex
+from letagents.testing.scripted_provider import Play
+from letagents.wiring import open_letagents
+
+PATIENCE = 30.0
+ROOM = RoomId("workshop")
+
+
+@pytest.fixture
+def codex() -> ScriptedCodex:
+    return ScriptedCodex()
+
+
+@pytest.fixture
+async def house(tmp_path: Path, codex: ScriptedCodex) -> AsyncIterator[House]:
+    settings = Settings(home=tmp_path, codex_observed=timedelta(0))
+    async with (
+        open_letagents(settings, codex=codex, surroundings=Here()) as letagents,
+        AsyncExitStack() as chats,
+    ):
+        yield House(letagents, "2025-11-25", chats)
+
+
+@pytest.fixture
+async def chat(house: House) -> Chat:
+    return await house.chat("claude-code")
+
+
+async def start(chat: Chat, **more: object) -> dict[str, Any]:
+    return await chat.call("start_local_codex_session", room="workshop", **more)
+
+
+async def test_a_session_is_started_seen_and_stopped(chat: Chat, codex: ScriptedCodex) -> None:
+    started = await start(chat, stop_phrase="enough", max_minutes=30)
+    here = await chat.call("get_current_room")
+    status = await chat.call("status_local_codex_session")
+    session = started["local_codex_session"]
+    stopped = await chat.call("stop_local_codex_session", session_id=session["session_id"])
+
+    assert started["local_codex_session_started"] is True
+    assert (session["status"], session["thread_id"]) == ("running", "thread-1")
+    assert session["launched_server"] is True
+    assert "enough" in codex.prompts[0]
+    assert here["current_local_codex_session"] == session
+    assert here["local_codex_session_count"] == 1
+    assert (status["server_reachable"], status["turn_status"]) == (True, "inProgress")
+    assert codex.interrupted == ["turn-1"]
+    assert stopped["session"]["status"] == "interrupted"
+    assert (codex.there, codex.ended) == ({}, [session["server_pid"]])
+    assert "token" not in str(started)
+
+
+async def test_a_session_is_gone_on_with_and_not_doubled(chat: Chat, codex: ScriptedCodex) -> None:
+    first = await start(chat)
+    again = await start(chat)
+    elsewhere = await start(chat, cwd="/elsewhere")
+
+    assert again["local_codex_session_reused"] is True
+    assert again["local_codex_session"]["session_id"] == first["local_codex_session"]["session_id"]
+    assert elsewhere["local_codex_session_reused"] is False
+    assert len(codex.prompts) == 2
+
+
+async def test_a_chat_enters_a_room_with_a_live_session(chat: Chat) -> None:
+    joined = await chat.call("join_room", name="workshop", session_mode="live")
+
+    assert joined["session_mode"] == "live"
+    assert joined["local_codex_session"]["room_id"] == "workshop"
+    assert joined["local_codex_session_started"] is True
+
+
+@pytest.mark.parametrize(
+    ("seen", "why"),
+    [
+        (Seen("idle", "failed"), "turn entered failed"),
+        (Seen("idle", "completed"), "turn completed before entering the room polling loop"),
+        (None, "worker status became unknown during startup"),
+    ],
+)
+async def test_a_session_that_ends_at_once_is_no_session_and_leaves_nothing(
+    house: House, codex: ScriptedCodex, seen: Seen | None, why: str
+) -> None:
+    chat = await house.chat()
+    chat.visit.client.live.sessions.observed = timedelta(seconds=PATIENCE)
+    codex.seen_later, codex.breaks_later = seen, seen is None
+    told = await start(chat)
+
+    assert told["success"] is False
+    assert told["error"] == f"Codex worker exited during startup: {why}."
+    assert codex.there == {}
+
+
+async def test_where_there_is_none_it_is_said(chat: Chat) -> None:
+    told = [
+        await chat.call("status_local_codex_session"),
+        await chat.call("stop_local_codex_session", session_id="nobody's"),
+    ]
+
+    assert [(one["success"], one["error"]) for one in told] == [
+        (False, "No local Codex live session found.")
+    ] * 2
+    assert "cwd" in await chat.refused("start_local_codex_session", room="workshop", cwd="odd")
+
+
+async def test_a_server_that_is_ready_and_answers_nothing_is_not_known(
+    chat: Chat, codex: ScriptedCodex
+) -> None:
+    await start(chat)
+    codex.is_broken = True
+    status = await chat.call("status_local_codex_session")
+
+    assert status["server_reachable"] is True
+    assert status["session"]["status"] == "unknown"
+    assert "WebSocket" in status["session"]["last_error"]
+    assert codex.there == {}
+
+
+async def test_the_servers_of_a_chat_end_with_it(house: House, codex: ScriptedCodex) -> None:
+    async with chatting(house.letagents) as passing:
+        await start(passing)
+        assert codex.there
+    after = await house.chat()
+    status = await after.call("status_local_codex_session")
+
+    assert codex.there == {}
+    assert (status["server_reachable"], status["session"]["status"]) == (False, "unknown")
+
+
+async def test_the_room_sees_what_the_session_s_worker_does(
+    house: House, chat: Chat, codex: ScriptedCodex
+) -> None:
+    await start(chat)
+    own = await house.chat("codex-mcp-client")
+    await own.call("join_room", name="workshop")
+    registered = await own.call(
+        "register_agent_session", registration_key="its own", room_id="workshop", runtime="codex"
+    )
+    with anyio.fail_after(PATIENCE):
+        await codex.followed.wait()
+        codex.tell(Activity("item/started", "Codex reads the tests", checking="Handling tests."))
+        traces = await _traces(house)
+
+    status = await chat.call("status_local_codex_session")
+    assert [(one.latest.summary, one.latest.checking) for one in traces] == [
+        ("Codex reads the tests", "Handling tests.")
+    ]
+    bound = (await house.letagents.state.read()).sessions[status["session"]["agent_session_id"]]
+    assert bound.agent_instance_id == registered["worker_id"]
+
+
+async def _traces(house: House) -> Any:
+    stores = house.letagents.memory()
+    assert stores is not None
+    while not (traces := await stores.reasonings.traces(ROOM)):  # noqa: ASYNC110  no nudge tells
+        await anyio.sleep(0.02)
+    return traces
+
+
+@pytest.mark.rule("Y41")
+async def test_codex_itself_is_started_seen_and_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = provider_stages.codex(tmp_path, monkeypatch)
+    monkeypatch.setenv("LETAGENTS_TOKEN", "owner's")
+    stage.play(Play(hangs=True))
+    settings = Settings(home=tmp_path / "home", codex_observed=timedelta(0))
+    servers = AppServers(provider_stages.TOOLS)
+    with anyio.fail_after(60):
+        async with (
+            open_letagents(settings, codex=servers, surroundings=Here()) as letagents,
+            chatting(letagents) as chat,
+        ):
+            started = await start(chat, cwd=stage.launch.workspace)
+            status = await chat.call("status_local_codex_session")
+            stopped = await chat.call("stop_local_codex_session")
+    argv = stage.argv()
+
+    assert stage.turns_run() == ["live"]
+
+    assert started["success"] is True
+    assert (status["thread_status"], status["turn_status"]) == ("active", "inProgress")
+    assert [item["type"] for item in status["recent_items"]] == ["userMessage"]
+    assert stopped["session"]["last_error"] is None
+    assert argv[:3] == ["app-server", "-c", "features.plugins=false"]
+    assert argv[argv.index("notify=[]") + 1] == "-c"
+    assert argv[-2:] == ["--listen", started["local_codex_session"]["server_url"]]
+    assert "owner's" not in " ".join(argv)
