@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from letagents.adapters.sql.sole_server import SoleServer
     from letagents.ports.clock import Clock
     from letagents.ports.feeds import Feed
+    from letagents.ports.focus_rooms import FocusRooms
     from letagents.ports.ids import Ids
     from letagents.ports.people import People
     from letagents.ports.receipts import Receipts
@@ -92,6 +93,7 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
             settings.poll_cap,
             boards=_boards(rooms, settings.lease_term),
             memory=memory_of(rooms),
+            focus=_focus(rooms, settings.lease_term),
             feed=_feed(rooms, settings.lease_term),
             roster=_roster(rooms),
             receipts=_receipts(rooms),
@@ -141,6 +143,12 @@ def _boards(rooms: "LocalRooms", term: timedelta) -> Boards:
     from letagents.adapters.rooms.kept.paths import KeptPaths
 
     return Boards(KeptBoard(rooms, term), KeptGovernance(rooms), KeptPaths(rooms, term))
+
+
+def _focus(rooms: "LocalRooms", term: timedelta) -> "FocusRooms":
+    from letagents.adapters.rooms.kept.focus_rooms import KeptFocusRooms
+
+    return KeptFocusRooms(rooms, term)
 
 
 def _feed(rooms: "LocalRooms", term: timedelta) -> "Feed":

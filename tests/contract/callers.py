@@ -314,7 +314,9 @@ async def _fill(made: World) -> None:
     coded = await made.http.post("/projects", headers=admin.headers)
     trace = await made.make("/reasoning-sessions", own, summary="I look at the door.")
     rule = await made.make("/wake-rules", own, event="timer", arguments={"after_ms": 60_000})
+    await made.make("/focus-rooms", admin, title="An idea", desktop_human_client=True)
     made.named |= {
+        "key": "an-idea",
         "session_id": str(own.session_id),
         "code": coded.json()["code"],
         "intent_id": intent["intent"]["id"],

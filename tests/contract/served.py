@@ -18,6 +18,7 @@ from letagents.adapters.rooms.kept.artifacts import CheckTask, KeptArtifacts
 from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.kept.deliveries import KeptDeliveries
 from letagents.adapters.rooms.kept.feeds import KeptFeed
+from letagents.adapters.rooms.kept.focus_rooms import KeptFocusRooms
 from letagents.adapters.rooms.kept.governance import KeptGovernance
 from letagents.adapters.rooms.kept.guidelines import KeptGuidelines
 from letagents.adapters.rooms.kept.knowledge import KeptKnowledge
@@ -78,6 +79,7 @@ def hosting(rooms: KeptRooms, clock: ManualClock, memory: Stores | None = None) 
         timedelta(minutes=3),
         boards=boards,
         memory=memory or stores(rooms),
+        focus=KeptFocusRooms(rooms, TERM),
         feed=KeptFeed(rooms, TERM),
         roster=KeptRoster(rooms),
         receipts=KeptReceipts(rooms),

@@ -320,10 +320,12 @@ def test_only_a_human_being_sets_guidelines_and_the_same_again_changes_nothing()
 
 
 @pytest.mark.rule("K31")
-def test_a_branchs_room_inherits_from_its_repositorys() -> None:
-    branch = Ref("github.com/ada/engine", "branch", "fix/gears")
+def test_a_room_inherits_from_those_behind_it() -> None:
+    repository, workshop = RoomId("github.com/ada/engine"), RoomId("workshop")
+    branch, focus = Ref(str(repository), "branch", "fix/gears"), RoomId("focus_1")
 
-    for name in (branch.older_id, branch.locator):
-        assert guidelines.heir_of(RoomId(name)) == RoomId("github.com/ada/engine")
-    assert guidelines.heir_of(RoomId("github.com/ada/engine")) is None
-    assert guidelines.heir_of(RoomId("workshop")) is None
+    for name in map(RoomId, (branch.older_id, branch.locator)):
+        assert guidelines.forebears_of(name, None) == (repository,)
+        assert guidelines.forebears_of(focus, name) == (name, repository)
+    assert guidelines.forebears_of(repository, None) == ()
+    assert guidelines.forebears_of(focus, workshop) == (workshop,)

@@ -17,7 +17,7 @@ from letagents.application.chat import Chat
 from letagents.application.connections import Connections
 from letagents.application.plain import PlainSessions
 from letagents.application.remembered import kept_connection, plain_connection, session_of
-from letagents.domain import workers
+from letagents.domain import focus_rooms, workers
 from letagents.domain.errors import (
     LetAgentsError,
     NoRoom,
@@ -31,6 +31,8 @@ from letagents.domain.local_state import LocalState, StoredSession, Worker
 from letagents.domain.sessions import Connection, Session, SessionKind
 from letagents.ports.state import StateStore
 
+Meaning = Callable[[RoomId], Awaitable[RoomId]]
+"""Returns the id of the focus room that a locator names, or raises UnknownRoom."""
 MayLook = Callable[[RoomId], Awaitable[None]]
 """Raises UnknownRoom for a room into which nobody here may look."""
 
@@ -64,6 +66,8 @@ class Callers:
     """Whether a call that shows nobody is the chat's own."""
     may_look: MayLook = attrs.field(default=anywhere, kw_only=True)
     """Sees whether a call that shows nobody may look into a room."""
+    meaning: Meaning = attrs.field(kw_only=True)
+    """Finds the room of a locator."""
 
     async def acting(self, claim: Claim, current: RoomId | None) -> Connection:
         """Return the connection to act with; a chat that shows none gets its own in the room.
@@ -76,15 +80,29 @@ class Callers:
             SessionRequired: the call shows nobody, and this client has workers in the room, or is
                 no chat that could speak for itself.
         """
+        claim = await self._meant(claim)
         shown = await self._shown_worker(claim)
         if shown is not None:
-            return shown
+            return _calling_from(shown, current)
         room_id = _room(claim, current)
         if not self.may_be_chat:
             raise _shows_nobody(room_id)
         if self.connections.own(room_id) is None and self.connections.workers_in(room_id):
             raise _speaks_as_nobody(room_id)
-        return await self.plain.own(room_id)
+        return _calling_from(await self.plain.own(room_id), current)
+
+    async def room_meant(self, room_id: RoomId) -> RoomId:
+        """Return the id of the room that `room_id` means, which may be a focus room's locator.
+
+        Raises:
+            UnknownRoom: there is no such focus room.
+        """
+        return await self.meaning(room_id) if focus_rooms.located(room_id) else room_id
+
+    async def _meant(self, claim: Claim) -> Claim:
+        if claim.room_id is None:
+            return claim
+        return attrs.evolve(claim, room_id=await self.room_meant(claim.room_id))
 
     async def viewing(
         self, claim: Claim, current: RoomId | None
@@ -93,6 +111,7 @@ class Callers:
 
         Raises: as `acting`.
         """
+        claim = await self._meant(claim)
         shown = await self._shown_worker(claim)
         if shown is not None:
             return shown.session.room_id, shown
@@ -106,6 +125,7 @@ class Callers:
 
         Raises: as `acting`, but for NoRoom.
         """
+        claim = await self._meant(claim)
         if claim.worker_id is not None:
             return await self._of_worker(claim.worker_id, claim.room_id)
         if claim.session_id is not None:
@@ -198,6 +218,16 @@ class Callers:
         connection = plain_connection(known)
         self.connections.hold_plain(connection)
         return connection
+
+
+def _calling_from(shown: Connection, current: RoomId | None) -> Connection:
+    """Return the connection with the room in which who calls is. (Source: mcp-tools 4.3.)
+
+    A worker is where its session is, and a chat in its current room.
+    """
+    session = shown.session
+    origin = session.room_id if session.worker_id is not None else current or session.room_id
+    return attrs.evolve(shown, fence=attrs.evolve(shown.fence, origin=origin))
 
 
 def _speaks_as_nobody(room_id: RoomId) -> SessionRequired:

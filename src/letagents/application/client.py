@@ -12,7 +12,7 @@ import attrs
 from letagents.application.attendance import Attendances
 from letagents.application.background import Background
 from letagents.application.board import BoardOpening, Boards, no_board
-from letagents.application.callers import Callers, MayLook, anywhere
+from letagents.application.callers import Callers, MayLook, Meaning, anywhere
 from letagents.application.chat import Chat, Machine, Registry
 from letagents.application.connections import Connections
 from letagents.application.governance import GovernanceOpening, Governing, ungoverned
@@ -27,6 +27,7 @@ from letagents.application.repository import Repository
 from letagents.application.searching import Searching
 from letagents.domain.errors import NotAvailable
 from letagents.domain.hints import Hints
+from letagents.domain.ids import RoomId
 from letagents.ports.attendance import Attendance
 from letagents.ports.clock import Clock
 from letagents.ports.forges import Forges
@@ -133,6 +134,8 @@ class LetAgents:
     keeps_connections: bool = attrs.field(default=False, kw_only=True)
     """Whether the state keeps connections for all its clients, and not each process its own."""
     may_look: MayLook = attrs.field(default=anywhere, kw_only=True)
+    meaning: Meaning | None = attrs.field(default=None, kw_only=True)
+    """Finds the room of a locator; None where it is found by joining it."""
 
     @asynccontextmanager
     async def client(self, hints: Hints | None = None) -> AsyncIterator[Client]:
@@ -146,6 +149,9 @@ class LetAgents:
     def chat(self, hints: Hints | None = None, *, lasts: bool = True) -> Client:
         """Return what one chat holds; one that does not last is gone after a call."""
         return self._client(hints or Hints(), lasts=lasts)
+
+    async def _joined(self, room_id: RoomId) -> RoomId:
+        return (await self.rooms.join(room_id, create=False)).room_id
 
     def _client(self, hints: Hints, *, lasts: bool) -> Client:
         chat = Chat(self.state, self.surroundings, self.clock, hints, self.ids.uuid(), self.api_url)
@@ -173,6 +179,7 @@ class LetAgents:
                 keeps_connections=self.keeps_connections,
                 may_be_chat=lasts,
                 may_look=self.may_look,
+                meaning=self.meaning or self._joined,
             ),
             places,
             messages,

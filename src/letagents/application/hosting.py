@@ -15,7 +15,7 @@ from letagents.application.device_sign_in import DeviceSignIns
 from letagents.application.limits import Proof, Rate, UnderWay
 from letagents.application.memory import Stores
 from letagents.application.serving import Doorkeeper
-from letagents.domain import accounts
+from letagents.domain import accounts, focus_rooms
 from letagents.domain.accounts import (
     NOBODY,
     Account,
@@ -38,6 +38,7 @@ from letagents.ports.board import Board
 from letagents.ports.clock import Clock
 from letagents.ports.deliveries import Deliveries
 from letagents.ports.feeds import Feed
+from letagents.ports.focus_rooms import FocusRooms
 from letagents.ports.governance import Governance
 from letagents.ports.ids import Ids
 from letagents.ports.path_claims import PathClaims
@@ -95,6 +96,7 @@ class Hosting:
     """Where it listens, beside the address by which it is known."""
     boards: Boards | None = None
     memory: Stores | None = None
+    focus: FocusRooms | None = None
     stopping: anyio.Event = attrs.field(factory=anyio.Event)
     """Set once the server is to end: whoever waits gets an answer then."""
     feed: Feed | None = None
@@ -116,6 +118,8 @@ class Hosting:
     _owners: dict[tuple[str, str], tuple[str, SessionKind]] = attrs.field(factory=dict)
     _persons: dict[tuple[str, str], Token] = attrs.field(factory=dict)
     _entered: set[tuple[str, str]] = attrs.field(factory=set)
+    _beside: dict[RoomId, tuple[RoomId, RoomId]] = attrs.field(factory=dict)
+    """Of what focus rooms are called their ids, and the rooms beside which they are."""
     bounds: Bounds = attrs.field(factory=Bounds)
     _joins: Rate = attrs.field(init=False)
     _misses: Rate = attrs.field(init=False)
@@ -179,11 +183,44 @@ class Hosting:
             JoinedTooOften: too many others were entered lately, from that address.
             UnknownRoom: as RoomTransport.join.
         """
+        if focus_rooms.is_named(room_id):
+            return await self._enter_beside(account, room_id, address)
         role = await self.accounts.role(account, room_id)
         if role is None:
             self._count_join(account, address)
         room = await self.rooms.join(room_id, create=create)
-        return room, role or await self.accounts.enter(account, room.room_id)
+        return room, role or await self.accounts.enter(account, room.access_id)
+
+    async def _enter_beside(
+        self, account: Account, room_id: RoomId, address: str
+    ) -> tuple[Room, Role]:
+        """Let an account into a focus room, by way of the room beside it."""
+        room = await self.rooms.join(room_id, create=False)
+        role = await self.accounts.role(account, room.access_id)
+        if role is not None:
+            return room, role
+        self._count_join(account, address)
+        accounts.check_may_enter(room, room_id)
+        return room, await self.accounts.enter(account, room.access_id)
+
+    async def meant(self, room_id: RoomId) -> RoomId:
+        """Return the id of the room that `room_id` means, which may be a focus room's locator.
+
+        Raises:
+            UnknownRoom: there is no such focus room.
+        """
+        return (await self._place_of(room_id))[0]
+
+    async def _place_of(self, room_id: RoomId) -> tuple[RoomId, RoomId]:
+        """Return the id of a room, and that of the room in which it is known who has entered."""
+        if not focus_rooms.is_named(room_id):
+            return room_id, room_id
+        if (known := self._beside.get(room_id)) is None:
+            room = await self.rooms.join(room_id, create=False)
+            if len(self._beside) >= REMEMBERED:
+                self._beside.clear()
+            known = self._beside[room_id] = room.room_id, room.access_id
+        return known
 
     def _count_join(self, account: Account, address: str) -> None:
         try:
@@ -204,7 +241,7 @@ class Hosting:
     async def known(self, account: Account) -> list[Room]:
         """Return the rooms that the account has entered, the latest active first."""
         own = await self.accounts.entered(account)
-        return [room for room in await self.rooms.known() if room.room_id in own]
+        return [room for room in await self.rooms.known() if room.access_id in own]
 
     async def agent(self, account: Account, key: str) -> Agent:
         """Return the agent of that key, which has to be the account's.
@@ -238,7 +275,8 @@ class Hosting:
         at = (account.account_id, room_id.value)
         if at in self._entered:
             return True
-        if await self.accounts.role(account, room_id) is None:
+        _, access_id = await self._place_of(room_id)
+        if await self.accounts.role(account, access_id) is None:
             return False
         if len(self._entered) >= REMEMBERED:
             self._entered.clear()

@@ -59,6 +59,7 @@ class RemoteChats:
             paths=lambda: boards.paths if boards else None,
             keeps_connections=True,
             may_look=lambda room_id: hosting.check_entered(principal, room_id),
+            meaning=hosting.meant,
         )
 
 

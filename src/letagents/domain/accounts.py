@@ -8,6 +8,8 @@ Q13  A login is letters, digits, dots, underscores and dashes, and none that peo
 Q14  Who shows two sign-ins at once that are not the same is nobody: there is no choosing.
 Q15  Who enters a room that has no admin becomes its admin.
 Q32  To an account that has not entered a room it is as if it were not there.
+Q33  Who has entered a room has entered the focus rooms beside it, and is there what they are in it.
+     Who has not may enter one as they may enter that room: where it has a code, by saying that.
 """
 
 import enum
@@ -21,6 +23,7 @@ import attrs
 from letagents.domain import rooms
 from letagents.domain.errors import LetAgentsError, Malformed, Retry
 from letagents.domain.ids import RoomId
+from letagents.domain.rooms import Room
 
 NAME_LIMIT = 64
 PEOPLE = "human"
@@ -254,6 +257,16 @@ def check_entered(room_id: RoomId, *, has_entered: bool) -> None:
     """
     if not has_entered:
         raise rooms.missing(room_id)
+
+
+def check_may_enter(room: Room, asked: RoomId) -> None:
+    """Let an account enter a focus room that it calls `asked`, and has not entered the one beside.
+
+    Raises:
+        UnknownRoom: it has to say the code of that room, and does not (Q33).
+    """
+    if rooms.looks_like_code(str(room.access_id)) and asked == room.room_id:
+        raise rooms.missing(asked)
 
 
 def check_owns(account: Account, agent: Agent | None) -> Agent:

@@ -38,6 +38,8 @@ class Fence:
     session_id: SessionId
     generation: int
     token: Token
+    origin: RoomId | None = attrs.field(default=None, eq=False, kw_only=True)
+    """The room from which it says that it acts; it proves nothing, and may forbid something."""
 
 
 @attrs.frozen

@@ -1,7 +1,8 @@
 """What the people of a room wish from the agents in it.
 
 K30  Guidelines are at most 8,000 bytes; line ends are LF, and none is left at their end.
-K31  A room without guidelines of its own has those of its repository's room, and says whose.
+K31  A room without guidelines of its own has those of the room beside which it is, else those of
+     its repository's room, and says whose.
 K32  Only a human being who is admin of the room sets them; setting nothing gives up a room's own.
 """
 
@@ -101,7 +102,8 @@ def set_by(
     return Guidelines(plain, author, now, (before.version if before else 0) + 1)
 
 
-def heir_of(room_id: RoomId) -> RoomId | None:
-    """Return the room from which `room_id` has what it has not itself: that of its repository."""
-    ref = git_rooms.ref_of(str(room_id))
-    return RoomId(ref.repository) if ref is not None else None
+def forebears_of(room_id: RoomId, parent: RoomId | None) -> tuple[RoomId, ...]:
+    """Return the rooms from which `room_id` has what it has not itself, the nearest first."""
+    ref = git_rooms.ref_of(str(parent or room_id))
+    repository = (RoomId(ref.repository),) if ref is not None else ()
+    return repository if parent is None else (parent, *repository)

@@ -3,7 +3,8 @@
 K1  An invite code is groups of four letters or digits, at least two, and is upper-cased.
 K2  A repository room is spelled as its remote is (G3, G5); any other name keeps its case.
 K3  A name is trimmed, and a blank, too long or unprintable one is refused.
-K4  A room with the form of an invite code is not made by joining it.
+K4  A room with the form of an invite code is not made by joining it, and no focus room is (R20).
+K5  In the locator of a focus room its parent is spelled as any room is, and the key stays as it is.
 """
 
 import re
@@ -12,9 +13,10 @@ from urllib.parse import quote
 
 import attrs
 
-from letagents.domain import git_rooms
+from letagents.domain import focus_rooms, git_rooms
 from letagents.domain.errors import Malformed, UnknownRoom
-from letagents.domain.ids import RoomId
+from letagents.domain.focus_rooms import Focus
+from letagents.domain.ids import RoomId, quoted
 from letagents.domain.names import DISPLAY_NAME_LIMIT, collapse, is_blank
 
 _CODE = re.compile(r"[A-Z0-9]{4}(?:-[A-Z0-9]{4})+")
@@ -33,6 +35,13 @@ class Room:
     created_at: datetime
     code: str | None = None
     is_local: bool = True
+    focus: Focus | None = None
+    """What makes it a focus room, if it is one."""
+
+    @property
+    def access_id(self) -> RoomId:
+        """The room that says who may come in, and who is admin: that beside which it is, or it."""
+        return self.focus.parent if self.focus is not None else self.room_id
 
     @property
     def path(self) -> str:
@@ -56,6 +65,12 @@ def canonical(text: str) -> RoomId:
     Raises:
         Malformed: it is blank, longer than 200 characters, or holds control characters.
     """
+    if (located := _located(text)) is not None:
+        return located
+    return _canonical(text)
+
+
+def _canonical(text: str) -> RoomId:
     if looks_like_code(text):
         return RoomId(text.strip().upper())
     name = git_rooms.canonical_name("" if is_blank(text) else text)
@@ -81,12 +96,25 @@ def checked_display_name(name: str) -> str:
     return plain
 
 
+def _located(text: str) -> RoomId | None:
+    """Return the locator of a focus room that `text` spells; None for all else."""
+    spelt, found, key = text.strip().rstrip("/").rpartition("/focus/")
+    if not found or not key or "/" in key or key.startswith("git:") or is_blank(spelt):
+        return None
+    parent = str(_canonical(spelt))
+    if parent.startswith("github.com/") and parent.count("/") > 2:
+        return None  # a path within a repository, which no room is beside
+    return RoomId(f"{parent}/focus/{key}")
+
+
 def invite_code(text: str) -> RoomId:
-    """Return the id of the room that the invite code `text` opens.
+    """Return the id of the room that the invite code `text` opens, or that of a focus room.
 
     Raises:
         Malformed: it does not have the form of a code.
     """
+    if not is_blank(text) and focus_rooms.is_named(named := canonical(text)):
+        return named
     if not looks_like_code(text):
         raise Malformed(
             "code: this is not an invite code.",
@@ -105,9 +133,23 @@ def missing(room_id: RoomId) -> UnknownRoom:
             remedy="Check the code with whoever gave it. Groups of four letters or digits always "
             f"read as a code: to name a room so, write join_room(name={other!r}).",
         )
+    if focus_rooms.is_named(room_id):
+        return UnknownRoom(
+            f"There is no focus room {room_id} here.",
+            remedy="Join the room beside which it is; `letagents focus list ROOM` shows those that "
+            "there are.",
+        )
     return UnknownRoom(
         f"There is no room {room_id} here.",
         remedy="Call join_room(name=...) to open it, or create_room() for a new one.",
+    )
+
+
+def missing_beside(parent: RoomId, key: str) -> UnknownRoom:
+    """Return the error for a focus room that is not there."""
+    return UnknownRoom(
+        f"There is no focus room {quoted(key)} beside {parent}.",
+        remedy=f"`letagents focus list {parent}` shows those that there are.",
     )
 
 
@@ -115,7 +157,7 @@ def check_may_be_made(room_id: RoomId) -> None:
     """Allow a room that is joined and not there to be made.
 
     Raises:
-        UnknownRoom: its name has the form of an invite code.
+        UnknownRoom: its name has the form of an invite code, or is one of focus rooms alone.
     """
-    if looks_like_code(str(room_id)):
+    if looks_like_code(str(room_id)) or focus_rooms.is_named(room_id):
         raise missing(room_id)

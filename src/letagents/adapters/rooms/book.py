@@ -12,6 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import attrs
 
 from letagents.domain.fencing import Fence
+from letagents.domain.focus_rooms import Focus
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import Message
 from letagents.domain.receipts import Receipt
@@ -113,6 +114,16 @@ class Book(Protocol):
         ...
 
     @property
+    def origin(self) -> RoomId | None:
+        """The room from which who acts says that it does so."""
+        ...
+
+    @property
+    def parent(self) -> RoomId | None:
+        """The room beside which this one is, if it is a focus room."""
+        ...
+
+    @property
     def now(self) -> datetime:
         """The moment of the transaction, for people."""
         ...
@@ -199,6 +210,17 @@ class Book(Protocol):
 
     def saw(self, session_id: SessionId) -> None:
         """Note that the process of a session is there now."""
+        ...
+
+    def beside(self, key: str | None = None) -> list[Room]:
+        """Return the focus rooms beside this one as they were when the transaction began.
+
+        They come the newest first, one more than are listed at most; or the one of that key.
+        """
+        ...
+
+    def put_beside(self, make: Callable[[int], Focus], display_name: str) -> Room:
+        """Make a room beside this one, under a number that none has; `make` says what it is."""
         ...
 
     def message(self, number: int) -> Message | None:
@@ -292,6 +314,13 @@ class Noting(Keeping, Protocol):
 
 Admins = Callable[[Session | None], bool]
 """Whether a session, or the room itself, may do what an admin of the room may."""
+
+
+def as_in(caller: Session | None, parent: RoomId | None) -> Session | None:
+    """Return who acts as what counts for being an admin: of a focus room, its parent's are."""
+    if caller is None or parent is None:
+        return caller
+    return attrs.evolve(caller, room_id=parent)
 
 
 def everybody(_caller: Session | None) -> bool:

@@ -31,7 +31,9 @@ from letagents.adapters.rooms.book import (
     Lookup,
     Named,
     Where,
+    as_in,
 )
+from letagents.adapters.rooms.kept.focus_records import FOCUS_ROOMS
 from letagents.adapters.rooms.local_receipts import Slips
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.sql.database import Unit
@@ -45,6 +47,7 @@ from letagents.adapters.sql.upserts import add_statement
 from letagents.domain import messages, recipients
 from letagents.domain.activation import Spoken
 from letagents.domain.fencing import Fence
+from letagents.domain.focus_rooms import Focus
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import Message
 from letagents.domain.receipts import Receipt
@@ -111,6 +114,8 @@ class LocalBook:
 
     room_id: RoomId
     caller: Session | None
+    origin: RoomId | None
+    parent: RoomId | None
     is_admin: bool
     now: datetime
     tick: Tick
@@ -287,6 +292,16 @@ class LocalBook:
         self._unit.change(_SAW, {**facts, **where})
         self._sessions.pop(session_id, None)
 
+    def beside(self, key: str | None = None) -> list[Room]:
+        """Return the focus rooms beside this one, or the one of that key."""
+        return local_seats.beside(self._unit, self.room_id, key)
+
+    def put_beside(self, make: Callable[[int], Focus], display_name: str) -> Room:
+        """Make a room beside this one."""
+        room, focus = local_seats.make_beside(self._unit, make, display_name, self.now)
+        self.put(FOCUS_ROOMS, focus)
+        return room
+
     def message(self, number: int) -> Message | None:
         """Return the message of that number."""
         return local_rows.message_numbered(self._unit, self.room_id, number)
@@ -391,7 +406,8 @@ class Books:
     def _open(self, unit: Unit, room_id: RoomId, fence: Fence | None) -> LocalBook:
         found = local_seats.entered(unit, room_id, fence)
         caller = found.seat.session if found.seat else None
-        return self._of(unit, room_id, caller, found.last_number)
+        origin = fence.origin if fence else None
+        return self._of(unit, room_id, caller, found, origin)
 
     def begun(self, unit: Unit, room_id: RoomId) -> LocalBook:
         """Return the book of a room in a transaction that has begun, for whoever arrives."""
@@ -399,21 +415,28 @@ class Books:
 
     def of(self, unit: Unit, session: Session) -> LocalBook:
         """Return the book of a session's room, in which it has been admitted."""
-        last_number = local_seats.entered(unit, session.room_id, None).last_number
-        return self._of(unit, session.room_id, session, last_number)
+        found = local_seats.entered(unit, session.room_id, None)
+        return self._of(unit, session.room_id, session, found)
 
     def _of(
-        self, unit: Unit, room_id: RoomId, caller: Session | None, last_number: int
+        self,
+        unit: Unit,
+        room_id: RoomId,
+        caller: Session | None,
+        found: local_seats.Entered,
+        origin: RoomId | None = None,
     ) -> LocalBook:
         return LocalBook(
             room_id,
             caller,
-            self._admins(caller),
+            origin,
+            found.parent,
+            self._admins(as_in(caller, found.parent)),
             self._clock.now(),
             self._clock.tick(),
             self._ids,
             self._grace,
             unit,
             self._processes,
-            last_number,
+            found.last_number,
         )

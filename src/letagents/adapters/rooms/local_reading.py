@@ -88,7 +88,7 @@ def read(store: LocalStore, room_id: RoomId, window: Window, viewer: Fence | Non
     """Return the messages in `window`, oldest first, with whether each is for `viewer`."""
 
     def read(unit: Unit) -> Seen:
-        last, changes, seat = local_seats.entered(unit, room_id, viewer)
+        last, changes, _, seat = local_seats.entered(unit, room_id, viewer)
         page = page_in(unit, room_id, window, last)
         if seat is None or not page.messages or seat.session.kind is not SessionKind.WORKER:
             return Seen(page)
@@ -113,7 +113,7 @@ def shown(
     """
 
     def shown(unit: Unit) -> bool:
-        _, changes, seat = local_seats.entered(unit, room_id, viewer)
+        _, changes, _, seat = local_seats.entered(unit, room_id, viewer)
         assert seat is not None  # noqa: S101  # nobody is admitted to no seat
         roster = store.rosters.of(room_id, changes, lambda: roster_of(unit, room_id))
         box = local_receipts.Slips(unit, room_id)

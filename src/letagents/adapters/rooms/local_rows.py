@@ -5,32 +5,52 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, FromClause, and_, bindparam, select
 
+from letagents.adapters.rooms.kept.focus_records import FOCUS_ROOMS
 from letagents.adapters.sql.database import Unit
-from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS, moment, written
+from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS, THINGS, moment, written
 from letagents.domain.fencing import Standing
+from letagents.domain.focus_rooms import Focus
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import Message, Quote
 from letagents.domain.names import name_key
 from letagents.domain.rooms import Room
 from letagents.domain.sessions import Host, Seat, Session, SessionKind
 from letagents.domain.ticks import Tick
+from letagents.wire import kept
 
 AGENT = SessionKind.WORKER.source
 
 
+_FOCUS = THINGS.alias("focus")
 ROOM = (
     ROOMS.c.room_id,
     ROOMS.c.display_name,
     ROOMS.c.code,
     ROOMS.c.created_at,
+    _FOCUS.c.value,
 )
+OF_ROOMS = ROOMS.outerjoin(
+    _FOCUS,
+    and_(
+        _FOCUS.c.room_id == ROOMS.c.parent_room_id,
+        _FOCUS.c.kind == FOCUS_ROOMS.name,
+        _FOCUS.c.key == ROOMS.c.focus_key,
+    ),
+)
+"""What ROOM is of: rooms, with what those keep beside which some of them are."""
 SEAT = tuple(column for column in SESSIONS.c if column.name not in ("room_id", "name_key"))
 
 
 def room(row: tuple[Any, ...]) -> Room:
     """Return the room in a row of ROOM."""
-    room_id, display_name, code, created_at = row
-    return Room(RoomId(room_id), display_name, moment(created_at), code)
+    room_id, display_name, code, created_at, focus = row
+    return Room(
+        RoomId(room_id),
+        display_name,
+        moment(created_at),
+        code,
+        focus=None if focus is None else kept.read(focus, Focus),
+    )
 
 
 class _SeatRow(NamedTuple):

@@ -5,14 +5,16 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, literal_column, select
+from sqlalchemy import and_, bindparam, func, literal_column, select
 
 from letagents.adapters.rooms import hearing, local_receipts, local_rows
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.tables import ROOMS, SESSIONS, written
-from letagents.domain import fencing, rooms, sessions
+from letagents.adapters.sql.upserts import add_statement
+from letagents.domain import fencing, focus_rooms, rooms, sessions
 from letagents.domain.fencing import Fence
+from letagents.domain.focus_rooms import Focus
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.rooms import Room
 from letagents.domain.roster import Listener
@@ -24,13 +26,19 @@ from letagents.ports.processes import Processes
 _IN_ROOM = SESSIONS.c.room_id == bindparam("room_id")
 _WORKER = SESSIONS.c.kind == SessionKind.WORKER.value
 
-_ROOM = select(*local_rows.ROOM).where(ROOMS.c.room_id == bindparam("room_id"))
-_ROOMS = select(*local_rows.ROOM).order_by(ROOMS.c.active_at.desc(), ROOMS.c.room_id)
+_EVERY_ROOM = select(*local_rows.ROOM).select_from(local_rows.OF_ROOMS)
+_ROOM = _EVERY_ROOM.where(ROOMS.c.room_id == bindparam("room_id"))
+_ROOMS = _EVERY_ROOM.order_by(ROOMS.c.active_at.desc(), ROOMS.c.room_id)
 _ROOMS = _ROOMS.limit(rooms.KNOWN_LIMIT)
+_BESIDE = _EVERY_ROOM.where(ROOMS.c.parent_room_id == bindparam("parent"))
+_ALL_BESIDE = _BESIDE.order_by(ROOMS.c.focus_number.desc()).limit(focus_rooms.LISTED + 1)
+_ONE_BESIDE = _BESIDE.where(ROOMS.c.focus_key == bindparam("key"))
+_LAST_BESIDE = select(func.max(ROOMS.c.focus_number))
 _MAKE_ROOM = ROOMS.insert()
+_MAKE_BESIDE = add_statement(ROOMS, ROOMS.c.focus_number)
 _SEAT = select(*local_rows.SEAT).where(_IN_ROOM, SESSIONS.c.session_id == bindparam("session_id"))
 _ENTERED = (
-    select(ROOMS.c.last_number, ROOMS.c.roster_changes, *local_rows.SEAT)
+    select(ROOMS.c.last_number, ROOMS.c.roster_changes, ROOMS.c.parent_room_id, *local_rows.SEAT)
     .outerjoin(
         SESSIONS,
         and_(
@@ -190,6 +198,7 @@ class Entered(NamedTuple):
 
     last_number: int
     roster_changes: int
+    parent: RoomId | None
     seat: Seat | None
 
 
@@ -204,11 +213,11 @@ def entered(unit: Unit, room_id: RoomId, fence: Fence | None) -> Entered:
     row = unit.row(_ENTERED, room_id=room_id.value, session_id=asked)
     if row is None:
         raise rooms.missing(room_id)
-    found = None if row[2] is None else local_rows.seat(room_id, row[2:])
+    found = None if row[3] is None else local_rows.seat(room_id, row[3:])
     if fence is not None:
         standing, worker = (found.standing, found.session.instance_id) if found else (None, None)
         fencing.admit(fence, standing, worker=worker, room_id=room_id)
-    return Entered(row[0], row[1], found)
+    return Entered(row[0], row[1], None if row[2] is None else RoomId(row[2]), found)
 
 
 def admitted(unit: Unit, room_id: RoomId, fence: Fence) -> Seat:
@@ -224,23 +233,56 @@ def _check_there(unit: Unit, room_id: RoomId) -> None:
 
 
 def _found(unit: Unit, room_id: RoomId) -> Room | None:
+    """Return the room of that id, or the focus room that a locator names."""
     row = unit.row(_ROOM, room_id=str(room_id))
+    if row is None and (where := focus_rooms.located(room_id)) is not None:
+        row = unit.row(_ONE_BESIDE, parent=str(where.parent), key=where.key)
     return None if row is None else local_rows.room(row)
+
+
+def beside(unit: Unit, parent: RoomId, key: str | None) -> list[Room]:
+    """Return the focus rooms beside a room, the newest first, or the one of that key."""
+    if key is None:
+        rows = unit.rows(_ALL_BESIDE, parent=parent.value)
+    else:
+        rows = unit.rows(_ONE_BESIDE, parent=parent.value, key=key)
+    return [local_rows.room(row) for row in rows]
+
+
+def make_beside(
+    unit: Unit, make: Callable[[int], Focus], display_name: str, now: datetime
+) -> tuple[Room, Focus]:
+    """Make a focus room under the first number that none has; others may take one meanwhile."""
+    last = unit.row(_LAST_BESIDE)
+    number = (last and last[0]) or 0
+    while True:
+        number += 1
+        focus = make(number)
+        room = Room(focus.room_id, display_name, now, focus=focus)
+        if _found(unit, room.room_id) is None and unit.changed(_MAKE_BESIDE, _facts(room)):
+            return room, focus
 
 
 def _make(unit: Unit, room_id: RoomId, clock: Clock, *, code: str | None = None) -> Room:
     room = Room(room_id, str(room_id), clock.now(), code)
-    facts: dict[str, Any] = {
-        "room_id": str(room_id),
+    unit.change(_MAKE_ROOM, _facts(room))
+    return room
+
+
+def _facts(room: Room) -> dict[str, Any]:
+    focus = room.focus
+    return {
+        "room_id": str(room.room_id),
         "display_name": room.display_name,
-        "code": code,
+        "code": room.code,
         "created_at": written(room.created_at),
         "active_at": written(room.created_at),
         "last_number": 0,
         "roster_changes": 0,
+        "parent_room_id": None if focus is None else str(focus.parent),
+        "focus_key": None if focus is None else focus.key,
+        "focus_number": None if focus is None else focus.number,
     }
-    unit.change(_MAKE_ROOM, facts)
-    return room
 
 
 def _session_id(unit: Unit, room_id: RoomId, arrival: Arrival, ids: Ids) -> SessionId:

@@ -15,18 +15,29 @@ from letagents.adapters.rooms.book import (
     SPEAKER,
     Admins,
     Book,
+    as_in,
     everybody,
 )
 from letagents.adapters.rooms.evidence import ToldProcesses
 from letagents.adapters.rooms.kept import arriving, dues
 from letagents.adapters.rooms.kept.board_records import WORK_LEASES
+from letagents.adapters.rooms.kept.focus_records import FOCUS_ROOMS
 from letagents.adapters.rooms.memory_book import MemoryBook, Things
 from letagents.adapters.rooms.memory_slips import MemorySlips
 from letagents.adapters.rooms.patience import Pause, patiently
 from letagents.adapters.system import SystemClock, SystemIds
-from letagents.domain import fencing, messages, recipients, rooms, search, sessions
+from letagents.domain import (
+    fencing,
+    focus_rooms,
+    messages,
+    recipients,
+    rooms,
+    search,
+    sessions,
+)
 from letagents.domain.absences import GRACE
 from letagents.domain.fencing import Fence
+from letagents.domain.focus_rooms import Focus
 from letagents.domain.follow_ups import Holder
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import (
@@ -68,10 +79,10 @@ class _Kept:
     things: Things = attrs.field(factory=dict)
     slips: MemorySlips = attrs.field(factory=MemorySlips)
 
-    def rename(self, display_name: str) -> Room:
+    def renamed(self, display_name: str) -> "_Kept":
         """Call the room so."""
         self.room = attrs.evolve(self.room, display_name=display_name)
-        return self.room
+        return self
 
     def seat(self, seat: Seat) -> None:
         """Keep a seat; what waited for who has left passes on."""
@@ -254,15 +265,50 @@ class MemoryRooms:
 
     async def join(self, room_id: RoomId, *, create: bool = True) -> Room:
         """Return the room, making it if it is not there and may be made."""
-        if create and room_id not in self._kept:
+        found = self._found(room_id)
+        if found is None and create:
             rooms.check_may_be_made(room_id)
             return self._make(room_id)
-        return self._at(room_id).room
+        if found is None:
+            raise rooms.missing(room_id)
+        return found
+
+    def _found(self, room_id: RoomId) -> Room | None:
+        """Return the room of that id, or the focus room that a locator names."""
+        if (kept := self._kept.get(room_id)) is not None:
+            return self._as_it_is(kept)
+        where = focus_rooms.located(room_id)
+        found = self._beside(where.parent, where.key) if where is not None else []
+        return found[0] if found else None
+
+    def _beside(self, parent: RoomId, key: str | None) -> list[Room]:
+        found = [self._as_it_is(one) for one in self._kept.values() if one.room.access_id == parent]
+        named = [one for one in found if one.focus and key in (None, one.focus.key)]
+        newest = sorted(named, key=lambda one: one.focus.number if one.focus else 0, reverse=True)
+        return newest[: focus_rooms.LISTED + 1]
+
+    def _as_it_is(self, kept: _Kept) -> Room:
+        """Return a room, a focus room as it stands in the one beside which it is."""
+        focus = kept.room.focus
+        if focus is None:
+            return kept.room
+        beside = self._kept[focus.parent].things.get(FOCUS_ROOMS.name, {})
+        return attrs.evolve(kept.room, focus=beside.get(focus.key, focus))
+
+    def _put_beside(self, make: Callable[[int], Focus], display_name: str) -> Room:
+        made = [one.room.focus.number for one in self._kept.values() if one.room.focus]
+        number = max(made, default=0) + 1
+        while RoomId(f"focus_{number}") in self._kept:
+            number += 1
+        focus, now = make(number), self._clock.now()
+        room = Room(focus.room_id, display_name, now, focus=focus)
+        self._kept[room.room_id] = _Kept(room, active_at=now)
+        return room
 
     async def known(self) -> tuple[Room, ...]:
         """Return the rooms, the latest active first."""
         latest = sorted(self._kept.values(), key=lambda one: one.active_at, reverse=True)
-        return tuple(one.room for one in latest[: rooms.KNOWN_LIMIT])
+        return tuple(self._as_it_is(one) for one in latest[: rooms.KNOWN_LIMIT])
 
     async def connect(self, room_id: RoomId, arrival: Arrival) -> Connection:
         """Open a session or take it over."""
@@ -476,6 +522,7 @@ class MemoryRooms:
     def _book(self, room_id: RoomId, fence: Fence | None) -> MemoryBook:
         kept = self._at(room_id)
         caller = kept.admitted(fence).session if fence else None
+        parent = kept.room.focus.parent if kept.room.focus else None
         now, tick = self._clock.now(), self._clock.tick()
 
         def say(
@@ -501,7 +548,9 @@ class MemoryRooms:
         return MemoryBook(
             room_id,
             caller,
-            self._admins(caller),
+            fence.origin if fence else None,
+            parent,
+            self._admins(as_in(caller, parent)),
             now,
             tick,
             self._ids,
@@ -513,7 +562,9 @@ class MemoryRooms:
             self._processes,
             kept.numbered,
             say,
-            kept.rename,
+            lambda name: self._as_it_is(kept.renamed(name)),
+            lambda key: self._beside(room_id, key),
+            self._put_beside,
         )
 
     def _sign(self, kept: _Kept, fence: Fence | None) -> None:

@@ -17,7 +17,9 @@ from letagents.adapters.rooms.book import (
     Named,
     Where,
 )
+from letagents.adapters.rooms.kept.focus_records import FOCUS_ROOMS
 from letagents.adapters.rooms.memory_slips import MemorySlips
+from letagents.domain.focus_rooms import Focus
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import Message
 from letagents.domain.names import name_key
@@ -45,6 +47,8 @@ class MemoryBook:
 
     room_id: RoomId
     caller: Session | None
+    origin: RoomId | None
+    parent: RoomId | None
     is_admin: bool
     now: datetime
     tick: Tick
@@ -58,6 +62,8 @@ class MemoryBook:
     _numbered: Callable[[int], Message | None]
     _say: Say
     _rename: Callable[[str], Room]
+    _beside: Callable[[str | None], list[Room]]
+    _put_beside: Callable[[Callable[[int], Focus], str], Room]
     _put: Things = attrs.field(factory=dict)
 
     def get(self, kind: Kind[V], key: str) -> V | None:
@@ -143,6 +149,17 @@ class MemoryBook:
         seat = self._seats[session_id]
         session = attrs.evolve(seat.session, seen=self.tick)
         self._seat(attrs.evolve(seat, session=session))
+
+    def beside(self, key: str | None = None) -> list[Room]:
+        """Return the focus rooms beside this one, or the one of that key."""
+        return self._beside(key)
+
+    def put_beside(self, make: Callable[[int], Focus], display_name: str) -> Room:
+        """Make a room beside this one, at once: nothing refuses after that."""
+        room = self._put_beside(make, display_name)
+        assert room.focus is not None  # noqa: S101  # it was made one
+        self.put(FOCUS_ROOMS, room.focus)
+        return room
 
     def message(self, number: int) -> Message | None:
         """Return the message of that number."""

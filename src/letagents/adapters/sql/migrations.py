@@ -24,7 +24,7 @@ from letagents.adapters.sql.tables import (
     prepare_for_postgresql,
 )
 
-VERSION = 4
+VERSION = 5
 _FORM = "letagents_form"
 """The table with the number, where no file has it in its head; and what is held to set it."""
 _IS_THERE = "SELECT count(*) FROM pg_class WHERE oid = to_regclass('letagents_form')"
@@ -126,11 +126,29 @@ def _to_4(unit: Unit, dialect: Dialect) -> None:
     _make(unit, dialect, RECEIPTS)
 
 
-_STEPS: Mapping[int, Callable[[Unit, Dialect], None]] = {2: _to_2, 3: _to_3, 4: _to_4}
+def _to_5(unit: Unit, dialect: Dialect) -> None:
+    """Rooms can be beside others."""
+    if dialect.name != "sqlite":
+        prepare_for_postgresql()
+    for name in ("parent_room_id", "focus_key", "focus_number"):
+        _add(unit, dialect, ROOMS.c[name])
+    _index(unit, dialect, ROOMS)
+
+
+_STEPS: Mapping[int, Callable[[Unit, Dialect], None]] = {
+    2: _to_2,
+    3: _to_3,
+    4: _to_4,
+    5: _to_5,
+}
 
 
 def _make(unit: Unit, dialect: Dialect, table: Table) -> None:
     unit.say(str(CreateTable(table).compile(dialect=dialect)))
+    _index(unit, dialect, table)
+
+
+def _index(unit: Unit, dialect: Dialect, table: Table) -> None:
     for index in sorted(table.indexes, key=lambda one: str(one.name)):
         unit.say(str(CreateIndex(index).compile(dialect=dialect)))
 

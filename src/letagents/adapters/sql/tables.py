@@ -61,9 +61,25 @@ ROOMS = Table(
     Column("active_at", BigInteger, nullable=False),
     Column("last_number", Integer, nullable=False),
     Column("roster_changes", Integer, nullable=False, server_default=text("0")),
+    Column("parent_room_id", TEXT),
+    Column("focus_key", TEXT),
+    Column("focus_number", BigInteger),
     sqlite_with_rowid=False,
 )
-"""`roster_changes` grows in each transaction that changes who is in a room, or is called how."""
+"""`roster_changes` grows in each transaction that changes who is in a room, or is called how. The
+last three are those of focus rooms, of which all else is kept in their parents."""
+partial_index(
+    "rooms_beside",
+    ROOMS.c.parent_room_id,
+    ROOMS.c.focus_number,
+    where=ROOMS.c.parent_room_id.is_not(None),
+)
+partial_index(
+    "rooms_by_focus_number",
+    ROOMS.c.focus_number,
+    where=ROOMS.c.focus_number.is_not(None),
+    unique=True,
+)
 
 SESSIONS = Table(
     "sessions",

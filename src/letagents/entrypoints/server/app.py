@@ -25,6 +25,7 @@ from letagents.entrypoints.server.routes import (
     artifacts,
     board,
     device,
+    focus_rooms,
     governance,
     health,
     memory,
@@ -62,6 +63,7 @@ ROUTES: Sequence[tuple[str, str, Handler]] = (
     *sign_in.ROUTES,
     *device.ROUTES,
     *accounts.ROUTES,
+    *focus_rooms.ROUTES,
     *search.ROUTES,
     *threads.ROUTES,
     *streams.ROUTES,
@@ -150,6 +152,7 @@ class _Endpoint:
 
     async def _handled(self, call: Call) -> Response:
         try:
+            await call.come_in()
             return await self.handler(call)
         except UnknownRoom:
             if call.principal.account is not None:

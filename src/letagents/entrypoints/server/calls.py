@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote
 
@@ -38,6 +39,7 @@ class Call:
     hosting: Hosting
     principal: Principal
     _body: dict[str, Any] | None = None
+    _meant: RoomId | None = None
 
     @property
     def account(self) -> Account:
@@ -46,8 +48,25 @@ class Call:
 
     @property
     def room_id(self) -> RoomId:
-        """The room that the path names. Raises Malformed."""
+        """The room that the call is about. Raises Malformed."""
+        return self._meant or self.called
+
+    @property
+    def called(self) -> RoomId:
+        """What the path calls the room, which may be a focus room's locator. Raises Malformed."""
         return rooms.canonical(self.named("room_id"))
+
+    async def come_in(self) -> None:
+        """Find the room that is meant, where the path calls a focus room by its locator.
+
+        Raises:
+            UnknownRoom: there is no such focus room.
+        """
+        if "room_id" not in self.request.path_params or self.principal.account is None:
+            return
+        with suppress(Malformed):  # which is told when the room is asked for
+            called = self.called
+            self._meant = await self.hosting.meant(called)
 
     @property
     def boards(self) -> Boards:
@@ -153,7 +172,7 @@ class Call:
 
     async def acting(self) -> Fence:
         """Return who acts, as the body shows. Raises as Hosting.acting, and Refused."""
-        shown = _shown(credentials.from_body, await self.body())
+        shown = self._shown(credentials.from_body, await self.body())
         return await self.hosting.acting(self.principal, self.room_id, shown)
 
     async def acting_marked(self) -> Fence:
@@ -172,11 +191,11 @@ class Call:
 
         Raises: as Hosting.acting and Hosting.person, and Refused.
         """
-        return await self._or_person(_shown(credentials.from_body, await self.body()))
+        return await self._or_person(self._shown(credentials.from_body, await self.body()))
 
     async def acting_by_headers(self) -> Fence:
         """Return as `acting_or_person`, where the body says something else of sessions."""
-        return await self._or_person(_shown(credentials.from_headers, self.request.headers))
+        return await self._or_person(self._shown(credentials.from_headers, self.request.headers))
 
     async def _or_person(self, shown: Fence | None) -> Fence:
         if shown is None:
@@ -185,13 +204,26 @@ class Call:
 
     async def looking(self) -> Fence | None:
         """Return who looks, as the headers show. Raises as Hosting.looking, and Refused."""
-        shown = _shown(credentials.from_headers, self.request.headers)
+        shown = self._shown(credentials.from_headers, self.request.headers)
         return await self.hosting.looking(self.principal, self.room_id, shown)
 
     async def looking_by_body(self) -> Fence | None:
         """Return as `looking`, for what an account notes for itself, as the body shows."""
-        shown = _shown(credentials.from_body, await self.body())
+        shown = self._shown(credentials.from_body, await self.body())
         return await self.hosting.looking(self.principal, self.room_id, shown)
+
+    def _shown(self, read: Any, fields: Mapping[str, Any]) -> Fence | None:
+        """Return the fence that is shown, and in which room who shows it says that they are."""
+        try:
+            shown: Fence | None = read(fields)
+        except HalfShown:
+            raise Refused(401, problems.BAD_CREDENTIALS) from None
+        origin = self.request.headers.get(credentials.ORIGIN_ROOM)
+        if shown is None or origin is None:
+            return shown
+        with suppress(Malformed):  # what names no room names none that forbids anything
+            return attrs.evolve(shown, origin=rooms.canonical(origin))
+        return shown
 
 
 def _object(body: bytes) -> dict[str, Any]:
@@ -204,14 +236,6 @@ def _object(body: bytes) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise Refused(400, "request body must be a JSON object")
     return document
-
-
-def _shown(read: Any, fields: Mapping[str, Any]) -> Fence | None:
-    try:
-        shown: Fence | None = read(fields)
-    except HalfShown:
-        raise Refused(401, problems.BAD_CREDENTIALS) from None
-    return shown
 
 
 def address_of(request: Request) -> str:

@@ -26,11 +26,21 @@ class HalfShown(ValueError):
     """Of a session's id and its token only one was shown, or one of them has no such form."""
 
 
+def origin(fence: Fence | None) -> dict[str, str]:
+    """Return the header that says in which room whoever `fence` is acts, if that is known.
+
+    A header holds ASCII alone, as every focus room's id does, for which it is there.
+    """
+    if fence is None or fence.origin is None or not str(fence.origin).isascii():
+        return {}
+    return {ORIGIN_ROOM: str(fence.origin)}
+
+
 def in_headers(fence: Fence | None) -> dict[str, str]:
     """Return the headers of a read as whoever `fence` is."""
     if fence is None:
         return {}
-    shown = {SESSION_ID: str(fence.session_id), SESSION_TOKEN: fence.token.value}
+    shown = {SESSION_ID: str(fence.session_id), SESSION_TOKEN: fence.token.value} | origin(fence)
     return shown | ({GENERATION: str(fence.generation)} if fence.generation else {})
 
 

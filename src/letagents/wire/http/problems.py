@@ -129,6 +129,7 @@ _ERRORS_IN = (
     "authors",
     "denials",
     "errors",
+    "focus_rooms",
     "governance",
     "guidelines",
     "leases",

@@ -6,26 +6,12 @@ from urllib.parse import quote
 from letagents.domain.ids import RoomId
 from letagents.domain.rooms import Room
 from letagents.wire import moments
+from letagents.wire.http import focus_rooms
 from letagents.wire.http.reading import Fields
 
 Plain = dict[str, Any]
 
 _UNESCAPED = "-_.!~*'()"
-
-_OF_FOCUS_ROOMS = (
-    "parent_room_id",
-    "focus_key",
-    "source_task_id",
-    "focus_status",
-    "focus_parent_visibility",
-    "focus_activity_scope",
-    "focus_github_event_routing",
-    "focus_settings",
-    "focus_archived_at",
-    "concluded_at",
-    "conclusion_summary",
-    "conclusion_details",
-)
 
 
 def path(room_id: RoomId) -> str:
@@ -40,11 +26,10 @@ def plain(entered: Room) -> Plain:
         "name": None if entered.code else str(entered.room_id),
         "display_name": entered.display_name,
         "code": entered.code,
-        "kind": "main",
         "attachments_enabled": False,
         "created_at": moments.to_text(entered.created_at),
         "git_room": None,
-        **dict.fromkeys(_OF_FOCUS_ROOMS),
+        **focus_rooms.plain(entered.focus),
     }
 
 
@@ -55,11 +40,13 @@ def room(document: object) -> Room:
         Unreadable: it spells none.
     """
     fields = Fields(document)
-    room_id = fields.text_or_none("room_id") or fields.text("id")
+    room_id = RoomId(fields.text_or_none("room_id") or fields.text("id"))
+    display_name = fields.text_or_none("display_name") or str(room_id)
     return Room(
-        RoomId(room_id),
-        fields.text_or_none("display_name") or room_id,
+        room_id,
+        display_name,
         fields.moment("created_at"),
         fields.text_or_none("code"),
         is_local=False,
+        focus=focus_rooms.focus(fields, room_id, display_name),
     )

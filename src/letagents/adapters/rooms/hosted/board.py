@@ -61,6 +61,7 @@ class HostedBoard:
                 f"{path}/tasks",
                 asked | credentials.in_body_of_anybody(fence),
                 _admitted,
+                headers=credentials.origin(fence),
             ),
         )
 
@@ -103,10 +104,13 @@ class HostedBoard:
         """Change a task."""
         asked = asks.plain_patch(patch) | asks.plain_approval(approval) | asks.plain_where(where)
         asked |= asks.plain_epoch(epoch, under) | credentials.in_body_of_anybody(fence)
+        shown = credentials.origin(fence)
         try:
             return await self._calls.projects.either(
                 room_id,
-                lambda path: self._calls.send("PATCH", f"{path}{_of(task_id)}", asked, wire.view),
+                lambda path: self._calls.send(
+                    "PATCH", f"{path}{_of(task_id)}", asked, wire.view, headers=shown
+                ),
             )
         except Absent as error:
             raise UnknownTask(task_id) from error
@@ -221,6 +225,7 @@ class HostedBoard:
                 f"{_path(room_id, task_id)}{verb}",
                 asked | credentials.in_body_of_anybody(fence),
                 read,
+                headers=credentials.origin(fence),
             )
         except Absent as error:
             raise UnknownTask(task_id) from error

@@ -250,7 +250,8 @@ class Calls:
         except httpx.HTTPError as error:
             raise _unknown(error) from error
         if not answer.is_success:
-            worker = _worker_in_headers(headers) if headers else _worker_in_body(document)
+            by_headers = headers is not None and SESSION_ID in headers
+            worker = _worker_in_headers(headers or {}) if by_headers else _worker_in_body(document)
             refusal = await self._refusal(answer, token, worker, shown | dict(document))
             if _is_untold(answer, refusal):
                 raise _unknown(refusal) from refusal
@@ -300,8 +301,8 @@ def _is_untold(answer: Answer, refusal: LetAgentsError) -> bool:
 _OF_WORKERS = ("agent_session_token", "replace_agent_session_token", "connection_token")
 _IN_A_ROOM = re.compile(
     r"/rooms/(.+?)/(?:messages|agent-sessions|tasks|presence|board-[a-z]+|reasoning-sessions"
-    r"|reasoning|artifacts|events|locks|path-claims|memory|attention|agent-guidelines|wake-rules)"
-    r"(?:/|$)"
+    r"|reasoning|artifacts|events|locks|path-claims|memory|attention|agent-guidelines|wake-rules"
+    r"|focus-rooms|focus/[^/]+/(?:settings|conclude))(?:/|$)"
 )
 
 

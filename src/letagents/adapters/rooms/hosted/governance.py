@@ -117,6 +117,7 @@ class HostedGovernance:
             f"{rooms.path(room_id)}/board-intents",
             wire.plain_asked(action, payload) | credentials.in_body(fence),
             _proposed,
+            headers=credentials.origin(fence),
         )
 
     async def intents(

@@ -134,6 +134,7 @@ class HostedRooms:
                 f"{path}/messages",
                 said | credentials.in_body(fence),
                 lambda answer: wire_messages.message(answer, room_id),
+                headers=credentials.origin(fence),
             ),
         )
 

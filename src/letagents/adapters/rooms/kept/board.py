@@ -6,7 +6,7 @@ from datetime import timedelta
 import attrs
 
 from letagents.adapters.rooms.book import Book, Keeping, Where
-from letagents.adapters.rooms.kept import board_records, doing
+from letagents.adapters.rooms.kept import board_records, doing, origins
 from letagents.adapters.rooms.kept import leases as kept_leases
 from letagents.adapters.rooms.kept import tasks as kept_tasks
 from letagents.adapters.rooms.kept.board_records import EVENTS, LOCKS, TASKS
@@ -64,7 +64,7 @@ class KeptBoard:
         """Put a task on the board."""
 
         def propose(book: Book) -> Admitted:
-            return kept_tasks.propose(self._sheet(book), proposal, approval)
+            return kept_tasks.propose(self._writing(book), proposal, approval)
 
         return await self._rooms.change(room_id, propose, fence)
 
@@ -109,7 +109,7 @@ class KeptBoard:
         shown = kept_tasks.Shown(epoch, under)
 
         def change(book: Book) -> TaskView:
-            sheet = self._sheet(book)
+            sheet = self._writing(book)
             if where is not None:
                 orders.check_place(sheet.task(task_id), patch.status, where)
             task = kept_tasks.change(sheet, task_id, patch, approval=approval, shown=shown)
@@ -129,7 +129,7 @@ class KeptBoard:
         """Let the work lease of a task go, or hand it over."""
 
         def act(book: Book) -> LeaseMoved:
-            return kept_leases.lease_action(self._sheet(book), task_id, action, approval)
+            return kept_leases.lease_action(self._writing(book), task_id, action, approval)
 
         return await self._rooms.change(room_id, act, fence)
 
@@ -143,7 +143,7 @@ class KeptBoard:
         """Take the review of a task, give it to another, or let it go."""
 
         def act(book: Book) -> LeaseMoved:
-            return kept_leases.review_action(self._sheet(book), task_id, action)
+            return kept_leases.review_action(self._writing(book), task_id, action)
 
         return await self._rooms.change(room_id, act, fence)
 
@@ -227,6 +227,10 @@ class KeptBoard:
 
     def _sheet(self, book: Book) -> Sheet:
         return Sheet(book, self._term)
+
+    def _writing(self, book: Book) -> Sheet:
+        origins.check(book)
+        return self._sheet(book)
 
     def _admins(self, book: Book) -> Sheet:
         sheet = self._sheet(book)

@@ -3,7 +3,7 @@
 import attrs
 
 from letagents.adapters.rooms.book import Book, Keeping, Where
-from letagents.adapters.rooms.kept import board_records, doing, dues, links
+from letagents.adapters.rooms.kept import board_records, doing, dues, links, origins
 from letagents.adapters.rooms.kept import decisions as kept_decisions
 from letagents.adapters.rooms.kept import intents as kept_intents
 from letagents.adapters.rooms.kept import managers as kept_managers
@@ -139,6 +139,8 @@ class KeptGovernance:
 
         def propose(book: Book) -> Proposed:
             given = checked_payload(action, payload)
+            if action is Action.TASK_CREATE:
+                origins.check(book)
             standing = _checked_standing(book, given.get("task_id"))
             by = _worker(book)
             prospects.check_form(action, given, by)

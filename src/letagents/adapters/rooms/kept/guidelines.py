@@ -1,4 +1,4 @@
-"""Guidelines, as rooms keep them; a branch's room looks into that of its repository."""
+"""Guidelines, as rooms keep them; a room may look into others that stand behind it."""
 
 import attrs
 
@@ -25,13 +25,15 @@ class KeptGuidelines:
 
     async def in_force(self, room_id: RoomId, viewer: Fence | None = None) -> InForce:
         """Return what counts in the room."""
-        own = await self._rooms.look(room_id, _own, viewer)
+        own, parent = await self._rooms.look(
+            room_id, lambda book: (_own(book), book.parent), viewer
+        )
         if own is not None and own.text is not None:
             return InForce(own)
-        if (heir := guidelines.heir_of(room_id)) is not None:
-            theirs = await self._of(heir)
+        for behind in guidelines.forebears_of(room_id, parent):
+            theirs = await self._of(behind)
             if theirs is not None and theirs.text is not None:
-                return InForce(theirs, inherited_from=heir)
+                return InForce(theirs, inherited_from=behind)
         return InForce(own)
 
     async def set(self, room_id: RoomId, text: str, fence: Fence | None = None) -> InForce:

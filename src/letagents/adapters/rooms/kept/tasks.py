@@ -225,6 +225,24 @@ def _shown(sheet: Sheet, task: Task, worker: Session, shown: Shown) -> Lease:
     return lease
 
 
+def check_works_on(sheet: Sheet, task: Task) -> None:
+    """Let an agent do for a task what its work lease is needed for, and renew that.
+
+    Raises:
+        Locked, LeaseMissing, LeaseHeld: it may not.
+    """
+    if (worker := sheet.worker()) is None:
+        return
+    sheet.check_locks(task)
+    lease = sheet.active(LeaseKind.WORK, task)
+    if lease is None and task.is_on(worker):
+        sheet.claim(LeaseKind.WORK, task, worker)
+        return
+    _check(task, lease, worker, LeaseKind.WORK, Shown())
+    if lease is not None:
+        sheet.renew(lease)
+
+
 def _check(task: Task, lease: Lease | None, worker: Session, kind: LeaseKind, shown: Shown) -> None:
     epoch, under = shown.epoch, shown.kind
     leases.check(lease, worker, kind=kind, about=task.task_id, epoch=epoch, under=under)

@@ -538,6 +538,33 @@ _MEMORY: Table = {
     ("POST", f"{_ROOM}/wake-rules/{{rule_id}}/cancel"): _does(_RULE, acts="person"),
 }
 
+_FOCUS = f"{_ROOM}/focus/{{key}}"
+_OPENED = in_room({"task_id": TEXT}, created=FLAG, focus_room=ref("Room"))
+_FOCUS_ROOMS: Table = {
+    ("GET", f"{_ROOM}/focus-rooms"): _reads(in_room(focus_rooms=several(ref("Room")))),
+    ("POST", f"{_ROOM}/focus-rooms"): _does(
+        _OPENED, 201, acts="person", needs=("title",), title=TEXT, display_name=TEXT_OR_NULL
+    ),
+    ("POST", f"{_TASK}/focus-room"): _does(
+        _OPENED, 200, 201, acts="person", display_name=TEXT_OR_NULL
+    ),
+    ("GET", _FOCUS): _reads(ref("Room")),
+    ("PATCH", f"{_FOCUS}/settings"): _does(
+        ref("Room"),
+        acts="person",
+        parent_visibility=TEXT_OR_NULL,
+        activity_scope=TEXT_OR_NULL,
+        github_event_routing=TEXT_OR_NULL,
+    ),
+    ("POST", f"{_FOCUS}/conclude"): _does(
+        in_room(focus_key=TEXT, shared=FLAG, message=or_null("Message"), focus_room=ref("Room")),
+        acts="person",
+        needs=("summary",),
+        summary=TEXT,
+        conclusion_details=ANYTHING_OR_NULL,
+    ),
+}
+
 _PROJECT = "/projects/{room_id:path}"
 _A_PROJECT = shape(id=TEXT, code=TEXT_OR_NULL, name=TEXT_OR_NULL, display_name=TEXT)
 _ALSO_OF_PROJECTS = {f"{_ROOM}/messages", f"{_ROOM}/messages/poll", f"{_ROOM}/messages/stream"}
@@ -565,4 +592,4 @@ _OLDER: Table = {
     },
 }
 
-OPERATIONS: Table = {**_WHO, **_ROOMS, **_BOARD, **_GOVERNANCE, **_MEMORY, **_OLDER}
+OPERATIONS: Table = {**_WHO, **_ROOMS, **_BOARD, **_GOVERNANCE, **_MEMORY, **_FOCUS_ROOMS, **_OLDER}

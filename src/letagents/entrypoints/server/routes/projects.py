@@ -60,11 +60,11 @@ async def access(call: Call) -> Response:
     """Say how the room is entered, and what the account is in it."""
     account = call.account
     room = await call.hosting.rooms.join(call.room_id, create=False)
-    role = await call.hosting.accounts.role(account, room.room_id)
+    role = await call.hosting.accounts.role(account, room.access_id)
     return answer(
         {
             "project_id": str(room.room_id),
-            "room_type": "invite" if room.code else "discoverable",
+            "room_type": "invite" if rooms.looks_like_code(str(room.access_id)) else "discoverable",
             "authenticated": True,
             "role": role.value if role is not None else "anonymous",
             "account": {

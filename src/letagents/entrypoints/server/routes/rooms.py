@@ -21,7 +21,7 @@ async def join(call: Call) -> Response:
     if call.principal.account is None and call.hosting.people is not None:
         raise _sign_in_first(call)
     entered, role = await call.hosting.enter(
-        call.account, call.room_id, address=call.address, create=create
+        call.account, call.called, address=call.address, create=create
     )
     return answer({**wire.plain(entered), "role": role.value, "authenticated": True})
 
