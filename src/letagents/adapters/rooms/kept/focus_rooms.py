@@ -149,8 +149,9 @@ def _told(book: Book, focus: Focus, task: Task | None) -> Message | None:
     caller = book.caller
     key = task.assignee_key if task is not None else None
     is_another = key is not None and (caller is None or caller.agent_key != key)
-    return book.say(
+    said = book.say(
         focus_rooms.words_of(focus) + (f"\n@agent:{key}" if is_another else ""),
         key=f"focus:{focus.room_id}:concluded",
         session_id=caller.session_id if caller else None,
     )
+    return book.message(said.number)
