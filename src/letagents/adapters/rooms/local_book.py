@@ -126,7 +126,7 @@ class LocalBook:
     _last_number: int
     _known: dict[tuple[str, str], tuple[Kind[Any], Any]] = attrs.field(factory=dict)
     _highest: dict[str, int] = attrs.field(factory=dict)
-    _brought: dict[Lookup, list[Any]] = attrs.field(factory=dict)
+    _brought: dict[str, dict[Lookup, list[Any]]] = attrs.field(factory=dict)
     _sessions: dict[SessionId, Session | None] = attrs.field(factory=dict)
 
     def get(self, kind: Kind[V], key: str) -> V | None:
@@ -139,8 +139,9 @@ class LocalBook:
 
     def find(self, kind: Kind[V], where: Where = EVERYTHING) -> list[V]:
         """Return the things that fit."""
-        if (brought := self._brought.get((kind, where))) is not None:
-            return list(brought)
+        brought = self._brought.get(kind.name)
+        if brought is not None and (found := brought.get((kind, where))) is not None:
+            return list(found)
         shape, facts = things.shape_of(kind, where)
         rows = self._unit.rows(things.finding(shape), room_id=self.room_id.value, **facts)
         return [self._read(kind, value) for (value,) in rows[: where.limit]]
@@ -152,14 +153,14 @@ class LocalBook:
         numbered: Sequence[Kind[Any]] = (),
     ) -> None:
         """Look up with one statement what will be asked for."""
-        asked = tuple(one for one in asked if one not in self._brought)
+        asked = tuple(one for one in asked if one not in self._brought.get(one[0].name, ()))
         named = [one for one in named if (one[0].name, one[1]) not in self._known]
         numbered = [kind for kind in numbered if kind.name not in self._highest]
         found = self._found_at_once(asked, named, numbered)
         for (kind, where), texts in zip(asked, found, strict=False):
             values = [self._read(kind, text) for text in texts]
             values.sort(key=kind.number, reverse=where.newest_first)
-            self._brought[kind, where] = values[: where.limit]
+            self._brought.setdefault(kind.name, {})[kind, where] = values[: where.limit]
         for (kind, key), texts in zip(named, found[len(asked) :], strict=False):
             self._read_named(kind, key, texts[0] if texts else None)
         for kind, texts in zip(numbered, found[len(asked) + len(named) :], strict=True):
@@ -208,8 +209,7 @@ class LocalBook:
         self._known[kind.name, key] = kind, value
         if kind.name in self._highest:
             self._highest[kind.name] = max(self._highest[kind.name], kind.number(value))
-        for asked in [one for one in self._brought if one[0].name == kind.name]:
-            del self._brought[asked]
+        self._brought.pop(kind.name, None)
         facts["value"] = kept.written(value)
         if before is None:
             self._unit.change(

@@ -53,7 +53,10 @@ LINKS = Kind(
 
 def beside(session: Session) -> tuple[ByName, ...]:
     """Return what is looked up wherever it is asked whether the process of a session is there."""
-    return () if session.process is not None else ((LINKS, str(session.session_id)),)
+    if session.process is not None:
+        return ()
+    key = str(session.session_id)
+    return (LINKS, key), (delivery_records.DELIVERIES, key)
 
 
 def of(book: Book, session_id: SessionId) -> Link | None:
