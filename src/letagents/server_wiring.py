@@ -61,6 +61,7 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
     """
     from letagents.adapters.git import GitSurroundings
     from letagents.adapters.own_sign_ins import OwnSignInsFile
+    from letagents.adapters.rooms.kept.activities import KeptActivities
     from letagents.adapters.rooms.kept.attendance import KeptAttendance
     from letagents.adapters.rooms.kept.deliveries import KeptDeliveries
     from letagents.adapters.system import SystemClock, SystemIds
@@ -100,6 +101,7 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
             threads=_threads(rooms),
             names=_names(rooms),
             deliveries=KeptDeliveries(rooms, ids, clock),
+            activities=KeptActivities(rooms),
             watched=rooms,
             roll=KeptAttendance(rooms, ids),
             people=_people(serving),

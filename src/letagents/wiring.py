@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.ports.state import StateStore
     from letagents.ports.surroundings import Checkouts, Surroundings
     from letagents.ports.tools import Tools
+    from letagents.ports.whereabouts import Noticeboard
     from letagents.settings import Settings
 
 T = TypeVar("T")
@@ -113,6 +114,7 @@ async def open_letagents(
             paths=functools.cache(functools.partial(_paths, rooms, settings.lease_term)),
             codex=functools.cache(_codex) if codex is None else lambda: codex,
             codex_observed=settings.codex_observed,
+            presence=functools.cache(functools.partial(_presence, rooms)),
         )
 
 
@@ -280,6 +282,15 @@ def _governance(rooms: "RoomTransport") -> "Governance | None":
     from letagents.adapters.rooms.kept.governance import KeptGovernance
 
     return KeptGovernance(rooms)
+
+
+def _presence(rooms: "RoomTransport") -> "Noticeboard | None":
+    """Return where agents say what they do; on one machine nobody asks."""
+    if not _are_on_a_server(rooms):
+        return None
+    from letagents.adapters.rooms.hosted.presence import HostedPresence
+
+    return HostedPresence(rooms.calls)
 
 
 def _paths(rooms: "RoomTransport", term: "timedelta") -> "PathClaims | None":

@@ -82,10 +82,16 @@ GOOD: Plain = {
 }
 """Of what the routes want, something of a form that is right."""
 _ROOM = "/rooms/{room_id:path}"
-ASKED: dict[tuple[str, str], dict[str, str]] = {
+ASKED: dict[tuple[str, str], Plain] = {
     ("POST", f"{_ROOM}/attention"): {"client_id": "how_wide", "category": "question"},
     ("POST", f"{_ROOM}/presence"): {"status": "working"},
     ("POST", f"{_ROOM}/agent-sessions"): {"actor_key": "ada/juniper"},
+    ("POST", f"{_ROOM}/agent-sessions/{{session_id}}/native-activity"): {
+        "observed_at": "2030-01-01T00:00:00Z",
+        "sequence": 1,
+        "method": "turn/started",
+        "status": "working",
+    },
     ("POST", f"{_ROOM}/board-managers"): {"agent_session_id": "{session_id}"},
     ("POST", f"{_ROOM}/reasoning-sessions"): {"status": "working"},
     ("POST", f"{_ROOM}/reasoning-sessions/{{reasoning_id}}/updates"): {"status": "working"},
@@ -152,7 +158,10 @@ class World:
 
     def _asked(self, method: str, path: str) -> Plain:
         asked = ASKED.get((method, path), {})
-        return {name: value.format(**self.named) for name, value in asked.items()}
+        return {
+            name: value.format(**self.named) if isinstance(value, str) else value
+            for name, value in asked.items()
+        }
 
     def _path(self, path: str, shown: Shown) -> str:
         named = self.named | ({"session_id": shown.session_id} if shown.session_id else {})

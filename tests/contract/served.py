@@ -14,6 +14,7 @@ from letagents.adapters.rooms.book import Book
 from letagents.adapters.rooms.evidence import ToldProcesses
 from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.adapters.rooms.hosted.rooms import HostedRooms
+from letagents.adapters.rooms.kept.activities import KeptActivities
 from letagents.adapters.rooms.kept.artifacts import CheckTask, KeptArtifacts
 from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.kept.deliveries import KeptDeliveries
@@ -86,6 +87,7 @@ def hosting(rooms: KeptRooms, clock: ManualClock, memory: Stores | None = None) 
         threads=KeptThreads(rooms),
         names=KeptRoomNames(rooms),
         deliveries=KeptDeliveries(rooms, CountingIds(first=8000), clock),
+        activities=KeptActivities(rooms),
         watched=rooms,
     )
 

@@ -108,3 +108,55 @@ class TestPresence(Served):
         assert (seen["agent"]["github_login"], seen["human"]["github_login"]) == (None, "ada")
         assert seen["agent"]["participant_key"].startswith("agent:ada")
         assert len(one["participants"]) == 1
+
+    @pytest.mark.rule("X26", "X27", "X28")
+    async def test_a_program_reports_of_its_own_agent_in_the_order_of_its_numbers(
+        self, room: Room, clock: ManualClock
+    ) -> None:
+        ada, bob = await room.worker("Ada"), await room.worker("Bob")
+        clock.pass_by(timedelta(seconds=80))
+        path = f"/agent-sessions/{ada['agent_session_id']}/native-activity"
+        said = {"observed_at": clock.now().isoformat(), "method": "turn/started"}
+        first = await room.call("POST", path, ada | said | {"sequence": 2, "status": "working"})
+        late = await room.call("POST", path, ada | said | {"sequence": 1, "status": "blocked"})
+        refused = [
+            await room.call("POST", path, bob | said | {"sequence": 3}),
+            await room.call("POST", path, said | {"sequence": 3}),
+            await room.call(
+                "POST", path, ada | said | {"sequence": 3, "agent_session_token": "x" * 43}
+            ),
+            await room.call("POST", path, ada | said | {"sequence": 0}),
+        ]
+        clock.pass_by(timedelta(seconds=80))
+
+        assert (first[0], first[1]["recorded"], first[1]["axis"]) == (
+            200,
+            True,
+            "execution_activity",
+        )
+        assert (late[0], late[1]["recorded"], late[1]["status"]) == (200, False, "working")
+        assert [status for status, _ in refused] == [403, 401, 401, 400]
+        fresh = {name: freshness for name, _, freshness in await room.present()}
+        assert fresh == {"Ada": "active", "Bob": "stale"}, "a report is a sign"
+
+    @pytest.mark.rule("X29")
+    async def test_who_ever_was_there_is_told_page_by_page(
+        self, room: Room, clock: ManualClock
+    ) -> None:
+        workers = []
+        for name in ("Ada", "Bob", "Carl"):
+            workers.append(await room.worker(name))
+            clock.pass_by(timedelta(seconds=1))
+        bob = workers[1]
+        await room.call("POST", f"/agent-sessions/{bob['agent_session_id']}/disconnect", bob)
+        _, newest = await room.call("GET", "/activity-history?limit=2")
+        last = newest["history"][-1]["agent_session_id"]
+        _, rest = await room.call("GET", f"/activity-history?limit=2&before={last}")
+        wrong, _ = await room.call("GET", "/activity-history?before=%20x%20y")
+
+        assert [one["display_name"] for one in newest["history"]] == ["Carl", "Bob"]
+        assert [one["ended_at"] is None for one in newest["history"]] == [True, False]
+        assert newest["has_more"] is True
+        assert [one["display_name"] for one in rest["history"]] == ["Ada"]
+        assert rest["has_more"] is False
+        assert wrong == 400

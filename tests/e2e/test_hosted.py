@@ -1,11 +1,14 @@
 """Agents in rooms on a server: `letagents mcp` in two homes, through one `letagents serve`."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.e2e.chats import Served
 from tests.e2e.served import Server, served
+from tests.e2e.shell import PATIENCE
 
 
 @pytest.fixture
@@ -18,6 +21,21 @@ def chat(home: Path, server: Server, token: str | None = None) -> Served:
     """Return a chat whose rooms are on the server."""
     shown = {"LETAGENTS_TOKEN": token} if token is not None else {}
     return Served(home, settings={**server.settings, **shown})
+
+
+def until(server: Server, path: str, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """Return what is at `path` of the room, once it is so."""
+    with server.http(server.owner) as http:
+        for _ in range(PATIENCE * 50):
+            found: dict[str, Any] = http.get(f"/rooms/harbour/{path}").json()
+            if is_so(found):
+                return found
+            threading.Event().wait(0.02)
+    raise AssertionError(found)
+
+
+def _states(info: dict[str, Any]) -> list[str]:
+    return [one["receipt_state"] for one in info["receipts"]]
 
 
 def test_two_agents_of_two_accounts_talk_through_a_server(tmp_path: Path, server: Server) -> None:
@@ -43,10 +61,14 @@ def test_two_agents_of_two_accounts_talk_through_a_server(tmp_path: Path, server
             "send_message", worker_id=juniper["worker_id"], room_id="harbour", text="@Willow ahoy"
         )
         heard = two.answer(waiting)["result"]["structuredContent"]
+        shown = until(server, "messages/msg_1/info", lambda found: _states(found) == ["responding"])
+        two.call("post_status", worker_id=willow["worker_id"], status="blocked by the tide")
+        seen = until(server, "presence", lambda found: len(found["presence"]) == 2)
         answered = two.call(
             "send_message", worker_id=willow["worker_id"], room_id="harbour", text="ahoy yourself"
         )
         read = one.call("read_messages", worker_id=juniper["worker_id"], room_id="harbour")
+        info = until(server, "messages/msg_1/info", lambda _found: True)
         gone = two.call(
             "disconnect_agent_session", worker_id=willow["worker_id"], room_id="harbour"
         )
@@ -59,8 +81,15 @@ def test_two_agents_of_two_accounts_talk_through_a_server(tmp_path: Path, server
     assert willow["agent_session"]["agent_key"].startswith("bob/worker-")
     assert [one["text"] for one in heard["messages"]] == ["@Willow ahoy"]
     assert sent["id"] == "msg_1"
-    assert [one["text"] for one in read["messages"]] == ["@Willow ahoy", "ahoy yourself"]
-    assert answered["id"] == "msg_2"
+    said = ["@Willow ahoy", "[status] blocked by the tide", "ahoy yourself"]
+    assert [one["text"] for one in read["messages"]] == said
+    assert [one["activation_reason"] for one in shown["receipts"]] == ["explicit_mention"]
+    assert {one["display_name"]: one["status"] for one in seen["presence"]} == {
+        "Juniper": "idle",
+        "Willow": "blocked",
+    }
+    assert answered["id"] == "msg_3"
+    assert _states(info) == ["acknowledged"]
     assert gone["success"] is True
     assert "register_agent_session" in refused
 

@@ -22,6 +22,7 @@ from letagents.application.onboarding import Installation, Onboarding
 from letagents.application.path_claims import Paths, PathsOpening, no_paths
 from letagents.application.places import Places
 from letagents.application.plain import PlainSessions
+from letagents.application.presence import Presence, PresenceOpening, not_asked
 from letagents.application.registration import Registration
 from letagents.application.repository import Repository
 from letagents.application.searching import Searching
@@ -90,6 +91,7 @@ class Client:
     paths: Paths
     live: Live
     background: Background
+    presence: Presence
 
 
 @asynccontextmanager
@@ -131,6 +133,7 @@ class LetAgents:
     paths: PathsOpening = attrs.field(default=no_paths, kw_only=True)
     codex: "Callable[[], LiveCodex | None]" = attrs.field(default=no_codex, kw_only=True)
     codex_observed: timedelta = attrs.field(default=timedelta(seconds=8), kw_only=True)
+    presence: PresenceOpening = attrs.field(default=not_asked, kw_only=True)
     keeps_connections: bool = attrs.field(default=False, kw_only=True)
     """Whether the state keeps connections for all its clients, and not each process its own."""
     may_look: MayLook = attrs.field(default=anywhere, kw_only=True)
@@ -192,6 +195,7 @@ class LetAgents:
             Paths(self.paths, held, self.checkouts),
             Live(partial(self._live, background)),
             background,
+            Presence(self.presence),
         )
 
     def _live(self, background: Background) -> "LiveSessions":

@@ -33,6 +33,7 @@ from letagents.domain.rooms import Room
 from letagents.domain.serving import AskedTooOften, Bounds, JoinedTooOften
 from letagents.domain.sessions import Arrival, Session, SessionKind
 from letagents.ports.accounts import Accounts
+from letagents.ports.activity import Activities
 from letagents.ports.attendance import Roll
 from letagents.ports.board import Board
 from letagents.ports.clock import Clock
@@ -105,6 +106,7 @@ class Hosting:
     threads: ThreadsOf | None = None
     names: RoomNames | None = None
     deliveries: Deliveries | None = None
+    activities: Activities | None = None
     watched: Watched | None = None
     answered: Counter[tuple[str, int]] = attrs.field(factory=Counter)
     """How many requests of each route were answered with each status."""

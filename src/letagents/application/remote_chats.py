@@ -57,6 +57,7 @@ class RemoteChats:
             board=lambda: boards.board if boards else None,
             governance=lambda: boards.governance if boards else None,
             paths=lambda: boards.paths if boards else None,
+            presence=lambda: hosting.roster,
             keeps_connections=True,
             may_look=lambda room_id: hosting.check_entered(principal, room_id),
             meaning=hosting.meant,

@@ -4,8 +4,13 @@ X20  A worker says what it does in one of four words, and perhaps a line; that c
      another, or its session ends.
 X21  What it said is fresh while its process is known to be there, and for 90 seconds after its last
      sign; after that, or once its process is known to be gone, it is stale.
+X24  Who posts a status says by its words what they do: that they wait for work, else that they are
+     blocked, else that they are idle, else that they review; whoever says nothing of that works.
+X25  Who moves a task says by where it stands what they do.
 """
 
+import re
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 import attrs
@@ -14,11 +19,12 @@ from letagents.domain.errors import Malformed
 from letagents.domain.names import collapse
 from letagents.domain.reasoning import STATUSES
 from letagents.domain.sessions import Session
+from letagents.domain.tasks import Status, Task
 from letagents.domain.texts import optional
 
 FRESH = timedelta(seconds=90)
 """(Source: hosted-api 6.)"""
-IDLE = "idle"
+IDLE, BLOCKED = "idle", "blocked"
 LINE = 500
 LIMIT, MOST = 50, 500
 
@@ -58,6 +64,46 @@ def said(status: object, text: object) -> Said:
         )
     line = optional(text, "status_text", LINE)
     return Said(status=word, text=line and collapse(line))
+
+
+_SAYS = (
+    (
+        "idle",
+        r"\b(?:a?waiting)\b.*\b(?:tasks?|work|instructions?|direction|assignments?|next|queue)\b",
+    ),
+    ("blocked", r"\b(?:blocked|waiting|stuck)\b"),
+    ("idle", r"\b(?:idle|available|online|polling|monitoring|watch(?:ing)?|ready|standby)\b"),
+    ("reviewing", r"\b(?:review|reviewing|approve|approval|approving)\b"),
+)
+"""(Source: mcp-tools 7.5.)"""
+_LINES = tuple((status, re.compile(words, re.ASCII | re.DOTALL)) for status, words in _SAYS)
+
+_STANDS: Mapping[Status, str] = {
+    Status.BLOCKED: "blocked",
+    Status.IN_REVIEW: "reviewing",
+    Status.MERGED: IDLE,
+    Status.DONE: IDLE,
+    Status.ACCEPTED: IDLE,
+    Status.ASSIGNED: "working",
+    Status.IN_PROGRESS: "working",
+}
+
+
+def of_line(line: str) -> Said:
+    """Return what who posts `line` as their status says they do (X24)."""
+    text = collapse(line)[:LINE]
+    words = text.lower()
+    status = next((status for status, found in _LINES if found.search(words)), "working")
+    return Said(status=status, text=text) if text else Said()
+
+
+def of_task(task: Task) -> Said | None:
+    """Return what who has moved `task` does by that; None where that tells nothing (X25)."""
+    status = _STANDS.get(task.status)
+    if status is None:
+        return None
+    text = None if status == IDLE else collapse(f"{task.task_id}: {task.title}")[:LINE]
+    return Said(status=status, text=text)
 
 
 def is_fresh(*, alive: bool | None, silent: timedelta) -> bool:

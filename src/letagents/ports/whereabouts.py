@@ -11,7 +11,15 @@ from letagents.domain.ids import RoomId
 from letagents.domain.whereabouts import LIMIT, Said, Whereabouts
 
 
-class Roster(Protocol):
+class Noticeboard(Protocol):
+    """Where agents say what they do."""
+
+    async def note(self, room_id: RoomId, said: Said, fence: Fence) -> object:
+        """Keep what a session says it does. Raises as Roster.note."""
+        ...
+
+
+class Roster(Noticeboard, Protocol):
     """Who is in rooms."""
 
     async def note(self, room_id: RoomId, said: Said, fence: Fence) -> Whereabouts:

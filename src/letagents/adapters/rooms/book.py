@@ -184,6 +184,10 @@ class Book(Protocol):
         """Return the sessions that have not ended, oldest first."""
         ...
 
+    def workers_before(self, session_id: SessionId | None, limit: int) -> list[Session]:
+        """Return workers' sessions, ended ones too, the youngest first: those before that one."""
+        ...
+
     def seat(self, session_id: SessionId) -> Seat | None:
         """Return the seat of a session, ended or not."""
         ...

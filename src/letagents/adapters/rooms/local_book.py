@@ -8,6 +8,7 @@ import attrs
 from sqlalchemy import (
     and_,
     bindparam,
+    or_,
     select,
 )
 
@@ -72,6 +73,23 @@ _LIVE = (
 _WORKERS = and_(
     SESSIONS.c.room_id == bindparam("room_id"), SESSIONS.c.kind == SessionKind.WORKER.value
 )
+_BEFORE = (
+    select(*local_rows.SEAT)
+    .where(
+        _WORKERS,
+        or_(
+            SESSIONS.c.created_at < bindparam("created_at"),
+            and_(
+                SESSIONS.c.created_at == bindparam("created_at"),
+                SESSIONS.c.session_id < bindparam("session_id"),
+            ),
+        ),
+    )
+    .order_by(SESSIONS.c.created_at.desc(), SESSIONS.c.session_id.desc())
+    .limit(bindparam("limit"))
+)
+_NEVER = 2**62
+"""Later than any moment."""
 _OF_PROCESS = select(*local_rows.SEAT).where(
     _WORKERS,
     SESSIONS.c.agent_key == bindparam("agent_key"),
@@ -250,6 +268,14 @@ class LocalBook:
     def sessions(self) -> list[Session]:
         """Return the sessions that have not ended."""
         rows = self._unit.rows(_LIVE, room_id=self.room_id.value)
+        return [local_rows.seat(self.room_id, row).session for row in rows]
+
+    def workers_before(self, session_id: SessionId | None, limit: int) -> list[Session]:
+        """Return workers' sessions before that one, the youngest first."""
+        start = self.session(session_id) if session_id else None
+        since = written(start.created_at) if start else _NEVER
+        where = {"created_at": since, "session_id": str(session_id) if start else ""}
+        rows = self._unit.rows(_BEFORE, room_id=self.room_id.value, limit=limit, **where)
         return [local_rows.seat(self.room_id, row).session for row in rows]
 
     def seat(self, session_id: SessionId) -> Seat | None:

@@ -110,6 +110,12 @@ class MemoryBook:
         live = [seat.session for seat in self._seats.values() if seat.is_live]
         return sorted(live, key=lambda one: (one.created_at, str(one.session_id)))
 
+    def workers_before(self, session_id: SessionId | None, limit: int) -> list[Session]:
+        """Return workers' sessions before that one, the youngest first."""
+        start = self.session(session_id) if session_id else None
+        found = sorted((seat.session for seat in self._workers()), key=_age, reverse=True)
+        return [one for one in found if start is None or _age(one) < _age(start)][:limit]
+
     def seat(self, session_id: SessionId) -> Seat | None:
         """Return the seat of a session."""
         return self._seats.get(session_id)
@@ -235,6 +241,10 @@ class MemoryBook:
     def _fitting(self, kind: Kind[V], where: Where) -> list[V]:
         fitting = [one for one in self._all(kind).values() if _fits(kind, one, where)]
         return sorted(fitting, key=lambda one: _place(kind, one), reverse=where.newest_first)
+
+
+def _age(session: Session) -> tuple[datetime, str]:
+    return session.created_at, str(session.session_id)
 
 
 def _place(kind: Kind[V], value: V) -> tuple[int, int, str]:

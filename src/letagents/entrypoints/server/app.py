@@ -22,6 +22,7 @@ from letagents.entrypoints.server.document.openapi import document
 from letagents.entrypoints.server.mcp_door import PATH, McpDoor
 from letagents.entrypoints.server.routes import (
     accounts,
+    activity,
     artifacts,
     board,
     device,
@@ -73,6 +74,7 @@ ROUTES: Sequence[tuple[str, str, Handler]] = (
     *process.ROUTES,
     *metrics.ROUTES,
     *presence.ROUTES,
+    *activity.ROUTES,
     *board.ROUTES,
     *governance.ROUTES,
     *paths.ROUTES,

@@ -12,7 +12,7 @@ from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.sessions import Session, SessionKind
 from letagents.domain.tasks import WorkerRequired
 from letagents.domain.ticks import elapsed
-from letagents.domain.whereabouts import LIMIT, MOST, Said, Whereabouts
+from letagents.domain.whereabouts import BLOCKED, LIMIT, MOST, Said, Whereabouts
 
 
 @attrs.frozen(kw_only=True)
@@ -54,7 +54,8 @@ class KeptRoster:
                 at=book.now,
             )
             book.put(NOTED, noted)
-            return _seen(book, session)
+            book.tell_receipts(session.session_id, is_blocked=said.status == BLOCKED)
+            return seen(book, session)
 
         return await self._rooms.change(room_id, note, fence)
 
@@ -64,7 +65,7 @@ class KeptRoster:
         """Return who is there."""
 
         def present(book: Book) -> tuple[Whereabouts, ...]:
-            return tuple(_seen(book, one) for one in book.sessions()[: min(limit, MOST)])
+            return tuple(seen(book, one) for one in book.sessions()[: min(limit, MOST)])
 
         return await self._rooms.look(room_id, present, viewer)
 
@@ -78,7 +79,8 @@ def _worker(book: Book) -> Session:
     return caller
 
 
-def _seen(book: Book, session: Session) -> Whereabouts:
+def seen(book: Book, session: Session) -> Whereabouts:
+    """Return what is known of a session, ended or not."""
     noted = book.get(NOTED, str(session.session_id))
     is_caller = book.caller is not None and book.caller.session_id == session.session_id
     alive = True if is_caller else links.is_alive(book, session)

@@ -126,6 +126,7 @@ async def _change(visit: Visit, arguments: Arguments, patch: Patch) -> Result:
     view = await visit.client.board.change(
         by, task_id, patch, approval=_approval(arguments), epoch=epoch_of(arguments)
     )
+    await visit.client.presence.moved(by, view.task)
     return _shown(visit, by, view)
 
 

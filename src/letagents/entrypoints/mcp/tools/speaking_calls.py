@@ -50,6 +50,7 @@ async def post_status(visit: Visit, arguments: Arguments) -> Result:
         speaker = await _speaker(visit, arguments)
     except NoRoom as error:
         return {"success": False, "error": error.happened, "hint": error.remedy}
+    await visit.client.presence.posted(speaker, status)
     message = await visit.client.messages.send(speaker, f"[status] {status}", key=key)
     await visit.client.places.saw(message.room_id, message.id)
     return {

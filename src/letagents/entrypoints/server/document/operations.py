@@ -249,6 +249,30 @@ _ROOMS: Table = {
     ("POST", f"{_ROOM}/agent-sessions/{{session_id}}/disconnect"): _does(
         in_room(agent_session=ref("Session"), delivery_session=ANYTHING_OR_NULL)
     ),
+    ("POST", f"{_ROOM}/agent-sessions/{{session_id}}/native-activity"): _does(
+        in_room(
+            axis=one_of("execution_activity"),
+            agent_session_id=TEXT,
+            recorded=FLAG,
+            sequence=INTEGER,
+            status=TEXT,
+            method=TEXT,
+            observed_at=MOMENT,
+        ),
+        needs=("observed_at", "sequence", "method"),
+        observed_at=MOMENT,
+        sequence=INTEGER,
+        method=TEXT,
+        status=TEXT_OR_NULL,
+    ),
+    ("GET", f"{_ROOM}/activity-history"): _reads(
+        in_room(
+            history=several({"allOf": [ref("Presence"), shape(ended_at=MOMENT_OR_NULL)]}),
+            has_more=FLAG,
+        ),
+        before=TEXT,
+        **_LIMIT,
+    ),
     ("GET", f"{_ROOM}/agent-sessions/{{session_id}}/process"): Operation(
         answers={200: TEXT}, media=EVENTS, refusals=(410,)
     ),

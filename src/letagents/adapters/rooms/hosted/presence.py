@@ -1,0 +1,27 @@
+"""Saying in rooms on a server what an agent does. (Source: hosted-api 3.7, mcp-tools 7.5.)"""
+
+import attrs
+
+from letagents.adapters.rooms.hosted.calls import Calls
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import RoomId
+from letagents.domain.whereabouts import Said
+from letagents.wire.http import credentials
+from letagents.wire.http import rooms as wire_rooms
+
+
+@attrs.frozen
+class HostedPresence:
+    """What is said in rooms on one server. Older ones ask nobody, which does not matter."""
+
+    _calls: Calls
+
+    async def note(self, room_id: RoomId, said: Said, fence: Fence) -> None:
+        """Say what a session does."""
+        asked = {"status": said.status, "status_text": said.text}
+        await self._calls.send(
+            "POST",
+            f"{wire_rooms.path(room_id)}/presence",
+            asked | credentials.in_body(fence),
+            lambda _answer: None,
+        )
