@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import attrs
 
 if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no time for it
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable, Mapping
     from datetime import timedelta
     from pathlib import Path
     from types import ModuleType
@@ -30,7 +30,9 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.application.memory import Stores
     from letagents.application.supervised_effects import SupervisedEffects
     from letagents.application.supervising import Supervising
+    from letagents.domain.ids import RoomId, SessionId
     from letagents.domain.path_guard import IsHeld
+    from letagents.domain.sessions import Session
     from letagents.ports.attendance import Attendance
     from letagents.ports.board import Board
     from letagents.ports.clock import Clock
@@ -42,10 +44,13 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.ports.path_claims import PathClaims
     from letagents.ports.rooms import RoomTransport
     from letagents.ports.state import StateStore
+    from letagents.ports.supervisor import Supervisor
     from letagents.ports.surroundings import Checkouts, Surroundings
     from letagents.ports.tools import Tools
     from letagents.ports.whereabouts import Noticeboard
     from letagents.settings import Settings
+
+    SessionOf = Callable[[RoomId, SessionId], Awaitable[Session | None]]
 
 T = TypeVar("T")
 
@@ -399,6 +404,46 @@ async def open_supervisor(
         sessions = Supervising(journal, hold, clock)
         opened.callback(sessions.vault.forget)
         yield sessions, SupervisedEffects(sessions, SystemIds(), written, tools)
+
+
+@asynccontextmanager
+async def open_supervised_rooms(
+    settings: "Settings",
+) -> "AsyncIterator[tuple[LetAgents, SessionOf]]":
+    """Open the rooms of this machine for a supervisor's agents, and what finds their sessions.
+
+    What this machine remembers of its chats has no part in it.
+    """
+    import attrs
+
+    from letagents.adapters.rooms.local import LocalRooms
+    from letagents.adapters.state.memory import MemoryState
+
+    here = attrs.evolve(settings, api_url=None, chat_storage="local", token=None)
+    async with open_letagents(here, state=MemoryState()) as letagents:
+        rooms = letagents.rooms
+
+        async def session_of(room_id: "RoomId", session_id: "SessionId") -> "Session | None":
+            if not isinstance(rooms, LocalRooms):
+                return None
+            return await rooms.look(room_id, lambda book: book.session(session_id))
+
+        yield letagents, session_of
+
+
+@asynccontextmanager
+async def open_own_supervisor(
+    settings: "Settings", environ: "Mapping[str, str]", here: "Path"
+) -> "AsyncIterator[Supervisor]":
+    """Open the way to the supervisor that `environ`, or the folder `here`, names."""
+    from letagents.adapters.supervisor.socket import SocketSupervisor
+    from letagents.adapters.system import SystemIds
+
+    supervisor = SocketSupervisor(environ, settings.supervisor_socket, here, SystemIds())
+    try:
+        yield supervisor
+    finally:
+        await supervisor.aclose()
 
 
 def guard_changes() -> "ModuleType":

@@ -167,9 +167,15 @@ def test_the_core_says_of_what_it_lacks_how_to_have_it(tmp_path: Path) -> None:
     assert "LETAGENTS_TOOLSET" not in elsewhere
 
 
-@pytest.mark.parametrize("settings", [{**TURN, "LETAGENTS_API_URL": LOCAL_ROOMS}, POLL])
+@pytest.mark.parametrize(
+    ("settings", "why", "code"),
+    [
+        ({**TURN, "LETAGENTS_API_URL": LOCAL_ROOMS}, "coordinates are", "coordinates_wrong"),
+        (POLL, "no supervisor", "not_available"),
+    ],
+)
 def test_a_supervised_process_says_of_each_call_that_it_has_no_supervisor(
-    settings: dict[str, str], tmp_path: Path
+    settings: dict[str, str], why: str, code: str, tmp_path: Path
 ) -> None:
     with served(tmp_path, ERAS[0], settings) as (process, _ready):
         told = [
@@ -181,7 +187,7 @@ def test_a_supervised_process_says_of_each_call_that_it_has_no_supervisor(
             process.ask("resources/read", {"uri": "letagents://rooms/workshop/messages"})
         )
 
-    assert all("no supervisor" in text and "[not_available]" in text for text in told[:2])
+    assert all(why in text and f"[{code}]" in text for text in told[:2])
     assert "text: is missing" in told[2]
     assert "no rooms" in room["error"]["message"]
     assert not (tmp_path / "rooms.db").exists()

@@ -209,14 +209,11 @@ class SupervisedEffects:
         return await asyncio.shield(task)
 
     async def _executed(self, at: Coordinates, asked: Asked) -> Told:
+        # Who is bound is seen first: a successor that has no secret yet has not begun anything.
+        authority = await self._authority(at, asked)
         told = await self._prepared(at, asked)
         if told.answer is not Answer.EXECUTE:
             return told
-        try:
-            authority = await self._authority(at, told)
-        except LetAgentsError as error:
-            await self._note(told, error=error.happened)
-            raise
         return await self._run(told, asked, authority)
 
     async def _run(self, told: Told, asked: Asked, authority: Authority) -> Told:
@@ -239,9 +236,9 @@ class SupervisedEffects:
             raise _refused("This supervisor does no calls itself.")
         return self._tools
 
-    async def _authority(self, at: Coordinates, told: Told) -> Authority:
+    async def _authority(self, at: Coordinates, asked: Asked) -> Authority:
         def look(journal: Journal) -> Authority:
-            context = self._context(journal, at, told.effect.key.request_id)
+            context = self._context(journal, at, asked.request_id)
             binding = journal.binding(at.entry_id)
             token = self._sessions.vault.of(binding) if binding is not None else None
             if binding is None or token is None or binding.execution_id != at.execution_id:

@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from letagents.domain import modes
@@ -16,6 +17,7 @@ from letagents.settings import Settings, load
 
 if TYPE_CHECKING:
     from letagents.entrypoints.mcp.visit import Visit
+    from letagents.ports.supervisor import Supervisor
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -44,6 +46,16 @@ def _service(settings: Settings, mode: Mode) -> "Service[Any]":
     logs.configure_others(settings.log_level)
     tools = tools_of(settings.caller, mode)
     number = version("letagents")
+    if settings.caller.bounded and mode is Mode.SUPERVISED:
+        from letagents.entrypoints.mcp import supervised
+
+        return Service(
+            tools=tools,
+            open_session=lambda: _supervisor(settings),
+            version=number,
+            extend=extras(settings.caller, has_rooms=False),
+            through=supervised.called,
+        )
     if mode is Mode.SUPERVISED:
         return Service(
             tools=tools, open_session=_nobody, version=number, extend=extras(settings.caller)
@@ -63,6 +75,16 @@ def _service(settings: Settings, mode: Mode) -> "Service[Any]":
 async def _nobody() -> AsyncIterator[None]:
     """Open nothing: whoever is supervised acts through a supervisor."""
     yield None
+
+
+@asynccontextmanager
+async def _supervisor(settings: Settings) -> "AsyncIterator[Supervisor]":
+    """Open the way to whoever supervises this process."""
+    from letagents.wiring import open_own_supervisor
+
+    logs.configure(settings.log, settings.log_level)
+    async with open_own_supervisor(settings, os.environ, Path.cwd()) as supervisor:
+        yield supervisor
 
 
 @asynccontextmanager

@@ -16,9 +16,10 @@ import structlog
 
 from letagents.entrypoints.daemon.methods import Identity, Methods
 from letagents.entrypoints.daemon.server import Server, listening
+from letagents.entrypoints.daemon.tools import RoomTools
 from letagents.settings import Settings
 from letagents.wire.supervisor import canonical
-from letagents.wiring import open_supervisor
+from letagents.wiring import open_supervised_rooms, open_supervisor
 
 log = structlog.get_logger()
 
@@ -36,7 +37,13 @@ async def supervise(
     Raises: as open_supervisor.
         FenceLost: another one has taken over.
     """
-    async with open_supervisor(settings, canonical) as (sessions, effects):
+    async with (
+        open_supervised_rooms(settings) as (letagents, session_of),
+        open_supervisor(settings, canonical, RoomTools(letagents, session_of)) as (
+            sessions,
+            effects,
+        ),
+    ):
         server = Server(Methods(sessions, effects, _identity(environ)))
         async with listening(settings.supervisor_socket, server):
             with _told_by_signals(server.ended.set):

@@ -35,12 +35,13 @@ async def called(
     """Return what the tool returns, or a result that says why it does not."""
 
     async def call() -> Result:
-        return _done(await tool.run(session, read(tool.parameters, arguments), progress))
+        return done(await tool.run(session, read(tool.parameters, arguments), progress))
 
     return await told_to_the_model(tool, arguments, call)
 
 
-def _done(result: dict[str, object]) -> Result:
+def done(result: dict[str, object]) -> Result:
+    """Return what a tool returned as it goes over the wire."""
     text = _compact(result)
     if len(text) > RESULT_LIMIT // LONGEST_CHARACTER and utf8_size(text) > RESULT_LIMIT:
         result = within(result, RESULT_LIMIT)

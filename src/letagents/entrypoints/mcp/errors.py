@@ -23,7 +23,7 @@ async def told_to_the_model(
     except Exception as error:  # noqa: BLE001  whatever it is, this process answers and goes on
         cause = _cause(error)
         if isinstance(cause, LetAgentsError):
-            return _not_done(f"{cause.happened} {cause.remedy} [{cause.code}]")
+            return not_done(cause)
         _log(tool, arguments, error)
         return _not_done(_bug(tool, cause))
 
@@ -33,6 +33,11 @@ def _cause(error: Exception) -> Exception:
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
+
+
+def not_done(error: LetAgentsError) -> Result:
+    """Return the result that tells of an error."""
+    return _not_done(f"{error.happened} {error.remedy} [{error.code}]")
 
 
 def _not_done(text: str) -> Result:

@@ -12,10 +12,13 @@ from letagents.entrypoints.mcp.surface import readiness
 from letagents.entrypoints.mcp.visit import Visit
 
 
-def extras(caller: Caller) -> Callable[[Server[Any], Opening[Visit | None]], None]:
-    """Return what adds resources."""
+def extras(
+    caller: Caller, *, has_rooms: bool = True
+) -> Callable[[Server[Any], Opening[Any]], None]:
+    """Return what adds resources; where a process has no rooms, none of theirs."""
 
-    def extend(server: Server[Any], opening: Opening[Visit | None]) -> None:
-        serve_resources(server, readiness(caller), opening)
+    def extend(server: Server[Any], opening: Opening[Any]) -> None:
+        visits: Opening[Visit | None] = opening if has_rooms else Opening.of(None)
+        serve_resources(server, readiness(caller), visits)
 
     return extend

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mcp.server import Server
 
     from letagents.entrypoints.mcp.opening import Opening
+    from letagents.entrypoints.mcp.server import Through
 
 S = TypeVar("S")
 
@@ -34,7 +35,7 @@ class Service(Generic[S]):
 
     It is opened once the client has been told of the tools, or for its first call. `extend` may add
     handlers, such as those of resources, to the finished server. `before` hears before each call
-    what the client's program is called.
+    what the client's program is called. `through` answers calls in the place of the tools.
     """
 
     tools: Sequence[Tool[S]]
@@ -43,6 +44,7 @@ class Service(Generic[S]):
     name: str = "letagents"
     instructions: str | None = None
     before: Callable[[S, str | None], Awaitable[None]] | None = None
+    through: "Through[S] | None" = None
     extend: "Callable[[Server[Any], Opening[S]], None]" = _nothing_more
 
 
@@ -105,6 +107,7 @@ async def run_stdio(service: Service[S], lifetime: Lifetime) -> None:
             version=service.version,
             instructions=service.instructions,
             before=service.before,
+            through=service.through,
         )
         service.extend(server, opened)
         async with anyio.create_task_group() as tasks:

@@ -1,6 +1,6 @@
 """A table of tools as an MCP server, in both eras of the protocol."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from mcp.server import NotificationOptions, Server, ServerRequestContext
@@ -20,6 +20,9 @@ from letagents.entrypoints.mcp.tool import Tool
 
 S = TypeVar("S")
 
+Through = Callable[[Tool[S], S, Mapping[str, object], object], Awaitable[Result]]
+"""Answers a call in the place of its tool; the last is the request's own id, as it was sent."""
+
 
 def build_server(
     tools: Sequence[Tool[S]],
@@ -29,10 +32,12 @@ def build_server(
     version: str,
     instructions: str | None = None,
     before: Callable[[S, str | None], Awaitable[None]] | None = None,
+    through: "Through[S] | None" = None,
 ) -> Server[Any]:
     """Return a server of `tools`, each of which acts on the session that its call is part of.
 
-    Before each call, `before` hears what the client's program says that it is called. Resources are
+    Before each call, `before` hears what the client's program says that it is called. With
+    `through`, calls are not answered by the tools themselves. Resources are
     added with the server's own `add_request_handler`; what it says of its
     capabilities follows from the handlers that it has.
     """
@@ -58,6 +63,8 @@ def build_server(
         session = await sessions(context)
         if before is not None:
             await before(session, _program(context))
+        if through is not None:
+            return await through(tool, session, params.arguments or {}, context.request_id)
         progress = context.session.report_progress
         return await calls.called(tool, session, params.arguments or {}, progress)
 

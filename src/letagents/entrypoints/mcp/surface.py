@@ -1,7 +1,7 @@
 """What one process offers: the catalogue as its profile has it, and what it refuses.
 
-Supervisors are not part of this version: a supervised process lists its
-tools, and each call says so.
+The calls of a room turn go to its supervisor (supervised.py). One that polls for itself lists its
+tools, and each call says that no supervisor lets it do so yet.
 """
 
 import re
@@ -28,6 +28,9 @@ _REFUSED = schemas.result(
     {"success": schemas.BOOLEAN, "error": schemas.STRING, "message": schemas.STRING}
 )
 
+_ANYTHING = schemas.result({})
+"""What a supervisor answers: a tool's own result, or what is to be done in its place."""
+
 _CLOSING = (
     "Verified work that is merged is closed with status done; that needs neither a close intent "
     "nor another work lease."
@@ -45,7 +48,7 @@ def _as_seen(tool: Tool[Visit], caller: Caller, mode: Mode) -> Tool[Visit]:
     if refused is not None:
         return attrs.evolve(tool, run=_refusing(refused), result=_REFUSED)
     if mode is Mode.SUPERVISED:
-        tool = attrs.evolve(tool, run=_no_supervisor, read_only=reads(tool.name))
+        tool = attrs.evolve(tool, run=_no_supervisor, read_only=reads(tool.name), result=_ANYTHING)
         closes = tool.name == "update_task" and caller.is_in_local_turn
         return attrs.evolve(tool, purpose=f"{tool.purpose} {_CLOSING}") if closes else tool
     return _in_the_core(tool, caller) if caller.toolset is Toolset.CORE else tool
@@ -77,7 +80,8 @@ def _refusing(refused: Refusal) -> Run[Visit]:
 
 async def _no_supervisor(_visit: Visit, _arguments: Arguments, _progress: Progress) -> Plain:
     raise NotAvailable(
-        "This process is set up to be supervised, and this version of letagents has no supervisor.",
+        "This process is set up to poll under a supervisor, and no supervisor of this version of "
+        "letagents lets it.",
         remedy="Tell your user: without LETAGENTS_EXECUTION_PROFILE the same tools work in this "
         "machine's rooms.",
     )
