@@ -19,6 +19,7 @@ WRONG = [
     ("memory", ROOM, "--revise", "record_99", "--title", "Tabs"),
     ("approve", ROOM, "intent_9"),
     ("deny", ROOM, "intent_9"),
+    ("deny", ROOM, " "),
     ("send", ROOM, " "),
     ("send", ROOM, "hi", "--reply-to", "msg_99"),
     ("send", ROOM, "hi", "--thread", "msg_99"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from letagents.domain import intents
+from letagents.domain import intents, texts
 from letagents.domain.approvals import Intent, IntentStatus
 from letagents.domain.ids import RoomId
 from letagents.domain.intents import Action
@@ -19,6 +19,8 @@ from letagents.wire import governance, moments
 if TYPE_CHECKING:
     from letagents.ports.governance import Decided
 
+_LONGEST = 100
+"""So long the name of an intent is at most, whoever gives it."""
 NOTHING = "Nothing waits for a decision."
 NONE_YET = "Nobody has asked for anything yet."
 
@@ -59,7 +61,7 @@ async def _found(room: str, everything: bool) -> tuple[RoomId, list[Intent]]:
 
 
 async def _decided(arguments: argparse.Namespace) -> "Decided":
-    intent_id, reason = arguments.intent.strip(), arguments.reason
+    intent_id, reason = texts.checked(arguments.intent, "INTENT", _LONGEST), arguments.reason
     async with a_person_and_client() as (person, client):
         room_id = (await room_called(person, arguments.room)).room_id
         async with person.present(room_id, await person.name()) as by:
