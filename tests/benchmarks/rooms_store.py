@@ -76,7 +76,9 @@ def bare(place: Path, room: str = "bare") -> Iterator[Bare]:
     engine = open_engine(place)
     held = engine.raw_connection()
     held.dbapi_connection.execute(  # type: ignore[union-attr]  # it has one while it is held
-        "INSERT OR IGNORE INTO rooms VALUES (?, ?, NULL, 0, 0, 0, 0)", (room, room)
+        "INSERT OR IGNORE INTO rooms (room_id, display_name, created_at, active_at, last_number) "
+        "VALUES (?, ?, 0, 0, 0)",
+        (room, room),
     )
     yield Bare(held.dbapi_connection, room)
     held.close()
