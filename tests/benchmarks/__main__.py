@@ -7,7 +7,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import board_store, guard, hearing_store, rooms_store, search_store, whole
+from tests.benchmarks import (
+    board_store,
+    guard,
+    hearing_store,
+    rooms_store,
+    search_store,
+    servers,
+    whole,
+)
 
 
 def main(names: list[str]) -> int:
@@ -18,6 +26,7 @@ def main(names: list[str]) -> int:
         *hearing_store.MEASURED,
         *guard.MEASURED,
         *whole.MEASURED,
+        *servers.MEASURED,
     ):
         if names and measure.__name__ not in names:
             continue

@@ -461,6 +461,12 @@ def fixtures() -> Server[Any]:
     """Return our server with the suite's fixtures beside what it has."""
     server = build_server(OURS, cast("Opening[Visit]", Opening.of(None)), version="1")
     serve_resources(server, readiness(Caller()), Opening.of(None))
+    add_fixtures(server)
+    return server
+
+
+def add_fixtures(server: Server[Any]) -> None:
+    """Put the suite's fixtures beside what a server has."""
     add_tools(server)
     add_resources(server)
     server.add_request_handler("prompts/list", PaginatedRequestParams, list_prompts)
@@ -470,7 +476,6 @@ def fixtures() -> Server[Any]:
     server.add_request_handler(
         "subscriptions/listen", SubscriptionsListenRequestParams, ListenHandler(bus)
     )
-    return server
 
 
 def entry(server: Server[Any], method: str) -> Callable[[Context, Any], Awaitable[Any]]:

@@ -1,19 +1,27 @@
 """A room server for the conformance suite, which cannot show a token: one is put into its requests.
 
-All else is as `letagents serve` has it. The suite's requests go through the same door.
+All else is as `letagents serve` has it. The suite's requests go through the same door; with
+`--fixtures`, to what is behind it, which then has beside its own what the suite asks for.
 """
 
 import argparse
 import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any, Literal
 
 import attrs
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
+from tests.conformance.fixture_server import OURS, add_fixtures
 
+from letagents.application.remote_chats import RemoteChats
+from letagents.domain.accounts import Principal
+from letagents.entrypoints.mcp.over_http import OverHttp, over_http
 from letagents.entrypoints.server.app import application
 from letagents.server_settings import load as load_serving
-from letagents.server_wiring import open_server
+from letagents.server_wiring import Served, open_server
 from letagents.settings import load
 
 
@@ -31,12 +39,43 @@ class SignedIn:
         await self.app(scope, receive, send)
 
 
-async def serve(ready: Path) -> None:
+@attrs.frozen
+class OfOne:
+    """An application that serves the tools over HTTP to one account."""
+
+    served: OverHttp
+    principal: Principal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        await self.served(scope, receive, send, principal=self.principal, address="127.0.0.1")
+
+
+@asynccontextmanager
+async def behind_the_door(served: Served, token: str) -> AsyncIterator[ASGIApp]:
+    """Open the tools with the suite's fixtures beside them."""
+    principal = await served.hosting.principal(token)
+    chats = RemoteChats(served.hosting, served.elsewhere)
+    async with over_http(chats, "1", more=OURS, extend=add_fixtures) as tools:
+        yield OfOne(tools, principal)
+
+
+@asynccontextmanager
+async def whole(served: Served, token: str) -> AsyncIterator[ASGIApp]:
+    """Open all that `letagents serve` has."""
+    yield SignedIn(application(served.hosting, served.elsewhere), token)
+
+
+async def serve(ready: Path, opened: Callable[[Served, str], Any]) -> None:
     settings = load()
-    async with open_server(settings, load_serving(settings.home)) as served:
-        _, token = await served.hosting.keeper.add("ada", "Ada")
-        app = SignedIn(application(served.hosting, served.elsewhere), token)
-        config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", lifespan="on")
+    async with (
+        open_server(settings, load_serving(settings.home)) as served,
+        opened(served, (await served.hosting.keeper.add("ada", "Ada"))[1]) as app,
+    ):
+        lifespan: Literal["on", "off"] = "on" if isinstance(app, SignedIn) else "off"
+        config = uvicorn.Config(
+            app, host="127.0.0.1", port=0, log_level="warning", lifespan=lifespan
+        )
         [listening] = sockets = [config.bind_socket()]
         ready.write_text(str(listening.getsockname()[1]))
         await uvicorn.Server(config).serve(sockets=sockets)
@@ -44,8 +83,10 @@ async def serve(ready: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--fixtures", action="store_true")
     parser.add_argument("--ready", type=Path, help="a file that is told the port", required=True)
-    asyncio.run(serve(parser.parse_args().ready))
+    given = parser.parse_args()
+    asyncio.run(serve(given.ready, behind_the_door if given.fixtures else whole))
 
 
 if __name__ == "__main__":

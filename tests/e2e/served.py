@@ -4,7 +4,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -60,8 +60,13 @@ class Server:
         return self.running.ended()
 
 
+QUIETLY = {"LETAGENTS_LOG_LEVEL": "warning"}
+"""For servers that are asked much: what they write to their log is read at the end alone."""
+
+
 @contextmanager
-def served(home: Path, *words: str) -> Iterator[Server]:
+def served(home: Path, *words: str, settings: Mapping[str, str] | None = None) -> Iterator[Server]:
     """Serve rooms from `home`, at a port that is free."""
-    with Running(home, ["serve", "--port", "0", "--json", *words]) as running:
+    command = ["serve", "--port", "0", "--json", *words]
+    with Running(home, command, settings=settings) as running:
         yield Server(home, json.loads(running.line()), running)

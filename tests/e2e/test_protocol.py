@@ -48,6 +48,11 @@ WITHOUT_FIXTURES = {
     },
 }
 """The scenarios that ask for no tool, prompt or resource of a certain name."""
+FIXTURES = {
+    "as over pipes": ("tests.conformance.fixture_server",),
+    "as a room server": ("tests.conformance.room_server", "--fixtures"),
+}
+"""What serves the others: each with the module that is run, and with which words."""
 
 
 @attrs.frozen
@@ -130,16 +135,17 @@ def verdicts(output: str) -> dict[str, bool]:
 
 
 @pytest.mark.parametrize("revision", WITHOUT_FIXTURES)
+@pytest.mark.parametrize("served_by", FIXTURES)
 def test_a_whole_requirement_set_passes_on_the_fixtures(
-    node: Node, revision: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    node: Node, revision: str, served_by: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with serving(tmp_path) as url:
+    with serving(tmp_path, *FIXTURES[served_by][1:], module=FIXTURES[served_by][0]) as url:
         done = node.run("conformance", "server", "--url", url, "--requirements", revision)
     passed = verdicts(done.stdout)
     unscored = set(re.findall(r"^  [✓✗] ([\w-]+) \(", done.stdout, re.MULTILINE))
     scored = set(passed) - unscored
     with capsys.disabled():
-        print(f"{revision}: {len(scored)} scored scenarios ", end="")
+        print(f"{revision} {served_by}: {len(scored)} scored scenarios ", end="")
 
     assert done.returncode == 0, done.stdout[-4000:]
     assert len(scored) >= 30

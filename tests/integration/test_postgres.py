@@ -1,6 +1,8 @@
 """What only a database server, and others on it at the same moment, can do wrong."""
 
 import asyncio
+import os
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
@@ -15,7 +17,8 @@ from sqlalchemy import event
 from tests.integration.postgres_processes import LONG, Trusting, rooms_in, speak
 from tests.integration.rooms_processes import everything
 from tests.integration.test_postgres_nudges import cut_all_off
-from tests.postgres_server import OwnServer, plain, text_of, with_options
+from tests.own_postgres import OwnServer, plain, text_of
+from tests.postgres_server import with_options
 
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.nudges.postgres import PostgresNudges
@@ -319,6 +322,23 @@ async def test_a_waiter_that_was_cut_off_from_the_server_is_woken_all_the_same(
         await rooms.aclose()
     for one in (nudges, speaking):
         one.close()
+
+
+@pytest.mark.rule("R7")
+async def test_a_connection_that_is_cut_off_while_it_is_set_up_is_had_again(postgres: str) -> None:
+    database, cut = opened(postgres), list[object]()
+
+    def cut_off(connection: "psycopg.Connection[object]", _record: object) -> None:
+        if not cut:
+            cut.append(connection)
+            with socket.socket(fileno=os.dup(connection.fileno())) as line:
+                line.shutdown(socket.SHUT_RDWR)
+
+    event.listen(database.engine, "connect", cut_off, insert=True)
+
+    assert database.read(lambda unit: unit.ask("SELECT 1")) == (1,)
+    assert cut
+    database.close()
 
 
 @pytest.mark.rule("R4", "R10")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import anyio
 import psycopg
 import pytest
-from tests.postgres_server import plain
+from tests.own_postgres import plain
 
 from letagents.adapters.nudges.postgres import OFTEN, SELDOM, PostgresNudges
 from letagents.domain.ids import RoomId

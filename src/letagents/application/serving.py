@@ -4,7 +4,7 @@ import attrs
 import structlog
 
 from letagents.domain import accounts, names, serving
-from letagents.domain.accounts import CODE_LASTS, SESSION_LASTS, Account, TokenKind
+from letagents.domain.accounts import CODE_LASTS, SESSION_LASTS, Account, LoginTaken, TokenKind
 from letagents.domain.serving import OwnSignIn
 from letagents.ports.accounts import Accounts
 from letagents.ports.ids import Ids
@@ -84,12 +84,15 @@ class Owner:
             return None
         return await self._made(url, database)
 
-    async def _made(self, url: str, database: str) -> Account:
+    async def _made(self, url: str, database: str) -> Account | None:
         person = await self.surroundings.person() or "Owner"
         login = names.slug(person, "owner")[:60].strip("-")
-        account, token = await self.keeper.add(
-            "owner" if login == accounts.PEOPLE else login, person
-        )
+        try:
+            account, token = await self.keeper.add(
+                "owner" if login == accounts.PEOPLE else login, person
+            )
+        except LoginTaken:
+            return None  # another server has begun on the same database, a moment ago
         await self.sign_ins.keep(OwnSignIn(url, database, account.login, token))
         return account
 

@@ -36,24 +36,31 @@ class Bell:
     """What one waiter rests on. Any thread may ring it."""
 
     _loop: asyncio.AbstractEventLoop = attrs.field(factory=asyncio.get_running_loop)
-    _rung: asyncio.Event = attrs.field(factory=asyncio.Event)
+    _over: asyncio.Event = attrs.field(factory=asyncio.Event)
+    _rang: bool = False
 
     def ring(self) -> None:
         """End the rest. Only on the waiter's own event loop."""
-        self._rung.set()
+        self._rang = True
+        self._over.set()
 
     def ring_from_elsewhere(self) -> None:
         """End the rest, from any thread; a waiter whose loop has closed is past caring."""
         with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._rung.set)
+            self._loop.call_soon_threadsafe(self.ring)
+
+    def let_look(self) -> None:
+        """End the rest, from any thread, though nobody rings."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._over.set)
 
     async def rest(self, seconds: float) -> bool:
         """Rest until it rings, or rang since the last rest; say whether it did within `seconds`."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._rung.wait()
-        rang = self._rung.is_set()
-        self._rung.clear()
+                await self._over.wait()
+        rang, self._rang = self._rang, False
+        self._over.clear()
         return rang
 
 

@@ -156,6 +156,10 @@ class Ledger:
         """
         return self._store.beat()
 
+    def others(self) -> object:
+        """Return another value once anybody else has committed than the thread that asks."""
+        return self._store.others()
+
     def close(self) -> None:
         """Close the database if it was opened here."""
         self._store.close()

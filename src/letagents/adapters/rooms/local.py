@@ -6,6 +6,7 @@ database and its library are loaded when they are first needed, in those threads
 
 import asyncio
 import contextlib
+import math
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,10 +16,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 
-from letagents.adapters.rooms.bells import Bell, Bells, Nudges
+from letagents.adapters.rooms.bells import Bells, Nudges
 from letagents.adapters.rooms.book import Admins, Book, everybody
 from letagents.adapters.rooms.evidence import UnknownProcesses
 from letagents.adapters.rooms.kept import dues
+from letagents.adapters.rooms.lookout import Lookout
 from letagents.adapters.rooms.patience import Pause, patiently
 from letagents.adapters.rooms.signs import Signs, interval
 from letagents.adapters.rooms.writer import Outcome, Post, Writer, closed
@@ -71,11 +73,13 @@ class LocalRooms:
     _readers: ThreadPoolExecutor = attrs.field(init=False)
     _writer: Writer = attrs.field(init=False)
     _signs: Signs = attrs.field(init=False)
+    _lookout: Lookout = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="rooms-reader")
         self._writer = Writer(self._post_all, self._tidy)
         self._signs = Signs(self._clock, interval(self._term))
+        self._lookout = Lookout(self._beat, self._others, self._writer.hand)
 
     async def create(self) -> Room:
         """Make a room that is entered by a new invite code."""
@@ -160,17 +164,19 @@ class LocalRooms:
             self._bells.hung(room_id) as bell,
             self._told.hung(room_id, bell) if of_receipts else contextlib.nullcontext(),
             self._nudges.listening(room_id, bell.ring) as longest_rest,
+            self._lookout.watching(bell, longest_rest),
         ):
             was_woken = True
             while True:
-                beat = self._beat()
                 found = await look()
                 if is_enough(found) or loop.time() >= ends:
                     self._lost += is_enough(found) and not was_woken
                     return found
                 due = await self._due_in(room_id)
                 until = ends if due is None else min(ends, loop.time() + due.total_seconds())
-                was_woken = await self._rest(bell, longest_rest, until, beat)
+                # Where the database has no beat, each who waits looks by itself.
+                longest = longest_rest if self._beat() is None else math.inf
+                was_woken = await bell.rest(min(until - loop.time(), longest))
 
     async def _due_in(self, room_id: RoomId) -> timedelta | None:
         """Let the room do what is due by now; return how long until more is, if any is."""
@@ -271,20 +277,14 @@ class LocalRooms:
         except LetAgentsError:
             self._signs.forget(room_id, fence)
 
-    async def _rest(self, bell: Bell, longest: float, until: float, beat: int | None) -> bool:
-        """Rest until the bell rings, or something was written since `beat`, or it is `until`.
-
-        Return whether the bell rang.
-        """
-        loop = asyncio.get_running_loop()
-        while (left := until - loop.time()) > 0:
-            rang = await bell.rest(min(left, longest))
-            if rang or beat is None or self._beat() != beat:
-                return rang
-        return False
-
     def _beat(self) -> int | None:
         return self._opened.beat() if self._opened else None
+
+    def _others(self) -> object:
+        try:
+            return self._opened.others() if self._opened else None
+        except LetAgentsError:
+            return None  # who waits is to look, and to be told why
 
     async def _reader(self, work: Callable[[], T]) -> T:
         if self._writer.is_closed:

@@ -90,6 +90,17 @@ class LocalStore:
         """Return a number that each commit makes another, or None if it cannot be told."""
         return self._database.beat()
 
+    def others(self) -> object:
+        """Return another value once anybody else has committed than the thread that asks.
+
+        Raises:
+            RoomsUnavailable: the database cannot be used.
+        """
+        try:
+            return self._database.others()
+        except self._failures as error:
+            raise local_failures.told(error, self._database.engine) from error
+
     def close(self) -> None:
         """Close the database if it was opened here."""
         if self._is_ours:

@@ -193,6 +193,16 @@ class Database:
         """Return a number that each commit makes another, or None if it cannot be told."""
         return self._pulse.beat() if self._pulse else None
 
+    def others(self) -> object:
+        """Return another value once anybody else has committed than the thread that asks."""
+        connection = self._taken()
+        try:
+            cursor = connection.driver_connection.cursor()  # type: ignore[union-attr]  # it is open
+            cursor.execute("PRAGMA data_version")
+            return connection, cursor.fetchone()
+        finally:
+            self._give_back(connection)
+
     def close(self) -> None:
         """Close all connections, each when it is idle, and give up the files beside it."""
         self._is_closed = True

@@ -19,7 +19,7 @@ from sqlalchemy.pool import PoolProxiedConnection
 from letagents.adapters.sql.database import Texts, Unit
 from letagents.adapters.sql.postgres_transactions import TIME, LineLost, Transaction
 from letagents.adapters.sql.server_clock import ServerClock
-from letagents.adapters.sql.server_errors import in_short, sqlstate
+from letagents.adapters.sql.server_errors import in_short, sqlstate, was_cut
 
 T = TypeVar("T")
 
@@ -76,6 +76,9 @@ class PostgresDatabase:
     def beat(self) -> None:
         """Say that there is no number which each commit makes another."""
 
+    def others(self) -> None:
+        """Say that it cannot be told whether others have committed."""
+
     def close(self) -> None:
         """Close all connections, each when it is idle."""
         self.engine.dispose()
@@ -119,7 +122,7 @@ class PostgresDatabase:
             # Something in the URL that the driver does not know: no mistake of a statement.
             raise SQLAlchemyError(in_short(error)) from error
         except self.failures as error:
-            if sqlstate(error) in _SHUT_DOWN:
+            if sqlstate(error) in _SHUT_DOWN or was_cut(error):
                 raise LineLost(error) from error
             raise
 

@@ -14,6 +14,14 @@ def severity(error: BaseException) -> str:
     return getattr(getattr(_cause(error), "diag", None), "severity_nonlocalized", None) or ""
 
 
+def was_cut(error: BaseException) -> bool:
+    """Whether a connection was lost after it had been made: until then the driver names it."""
+    cause = _cause(error)
+    kinds = {kind.__name__ for kind in type(cause).__mro__}
+    is_of_the_line = "OperationalError" in kinds and "ConnectionTimeout" not in kinds
+    return is_of_the_line and not sqlstate(error) and getattr(cause, "pgconn", None) is None
+
+
 def in_short(error: BaseException) -> str:
     """Return the driver's own sentence, without the statement, its parameters and the rows."""
     cause = _cause(error)

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from importlib.util import find_spec
 
 import anyio
 import attrs
@@ -26,7 +27,9 @@ def run(arguments: argparse.Namespace) -> int:
         serving = attrs.evolve(serving, port=arguments.port)
     printing.output()
     logs.configure(settings.log, settings.log_level)
-    anyio.run(_served, settings, serving, arguments)
+    # The extra `server` brings an event loop in C.
+    options = {"use_uvloop": find_spec("uvloop") is not None}
+    anyio.run(_served, settings, serving, arguments, backend_options=options)
     return 0
 
 

@@ -8,7 +8,7 @@ Who calls is known here already: the server that this is part of lets nobody els
 """
 
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -34,6 +34,7 @@ from letagents.entrypoints.mcp.prompts import Prompts
 from letagents.entrypoints.mcp.resources import serve_resources
 from letagents.entrypoints.mcp.server import build_server
 from letagents.entrypoints.mcp.surface import readiness, tools_of
+from letagents.entrypoints.mcp.tool import Tool
 from letagents.entrypoints.mcp.visit import Visit
 from letagents.entrypoints.mcp.watches import Watches
 
@@ -175,11 +176,21 @@ def _begins_session(scope: Scope) -> bool:
 
 
 @asynccontextmanager
-async def over_http(chats: RemoteChats, version: str) -> AsyncIterator[OverHttp]:
-    """Open what serves `chats` over HTTP; all sessions end with it."""
+async def over_http(
+    chats: RemoteChats,
+    version: str,
+    *,
+    more: Sequence[Tool[Visit]] = (),
+    extend: Callable[[Server[Any]], object] = bool,
+) -> AsyncIterator[OverHttp]:
+    """Open what serves `chats` over HTTP; all sessions end with it.
+
+    It serves the tools in `more` as well; whatever else `extend` gives to its server, it has too.
+    """
     async with anyio.create_task_group() as tasks:
         visits = Visits(chats, tasks)
-        server = _server(visits, version)
+        server = _server(visits, version, more)
+        extend(server)
         manager = StreamableHTTPSessionManager(
             server,
             session_idle_timeout=IDLE,
@@ -191,9 +202,9 @@ async def over_http(chats: RemoteChats, version: str) -> AsyncIterator[OverHttp]
         tasks.cancel_scope.cancel()
 
 
-def _server(visits: Visits, version: str) -> Server[Any]:
+def _server(visits: Visits, version: str, more: Sequence[Tool[Visit]]) -> Server[Any]:
     server = build_server(
-        tools_of(CALLER),
+        (*tools_of(CALLER), *more),
         visits,
         version=version,
         instructions=INSTRUCTIONS,
