@@ -446,6 +446,30 @@ async def open_own_supervisor(
         await supervisor.aclose()
 
 
+async def ask_supervisor(
+    settings: "Settings", method: str, params: "Mapping[str, object]"
+) -> object:
+    """Return what the supervisor of this home answers to a person.
+
+    Raises:
+        SupervisorUnavailable, SupervisorSilent: it does not answer.
+        SupervisorRefused: it refuses.
+    """
+    from letagents.adapters.supervisor.calls import Deadline, Line, refused
+    from letagents.adapters.system import SystemIds
+    from letagents.domain.supervised import PATIENCE
+
+    line, deadline = (
+        Line(settings.supervisor_socket, SystemIds()),
+        Deadline.within(PATIENCE.total_seconds()),
+    )
+    negotiated = await line.negotiate(deadline)
+    response = await line.ask(negotiated.version, method, params, deadline)
+    if not response.ok:
+        raise refused(response.error or f"The supervisor refused {method}.")
+    return response.result
+
+
 def guard_changes() -> "ModuleType":
     """Return what tells the guard which paths a commit or a push changes."""
     from letagents.adapters.guard import changes

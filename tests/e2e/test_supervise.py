@@ -86,6 +86,10 @@ def test_a_killed_supervisor_doubles_nothing_and_its_successor_knows(tmp_path: P
     with supervised(home) as (running, said):
         assert said["generation"] == 2
         asyncio.run(after())
+        (effect,) = run(home, "effects", "--json").stdout.splitlines()
+        settled = run(home, "effects", "--not-done", json.loads(effect)["effect_id"])
+        assert "post_status" in settled.stdout
+        assert "(failed)" in settled.stdout
         assert SESSION.token.value.encode() not in (home / "supervisor.db").read_bytes()
         running.process.terminate()
         assert running.ended() == 0

@@ -281,3 +281,28 @@ async def test_a_path_that_is_too_long_is_told(world: SocketWorld, tmp_path: Pat
     with pytest.raises(NotAvailable, match="too long"):
         async with listening(tmp_path / ("a" * 120) / "daemon.sock", server):
             pass
+
+
+async def test_a_person_lists_what_is_uncertain_and_settles_it(world: SocketWorld) -> None:
+    prepare = {**CALL, "mutation": True, "input": {"status": "working"}}
+    told = (await ask(world, wire.PREPARE, prepare))["result"]
+    await world.take_over()
+
+    (listed,) = (await ask(world, wire.LIST_EFFECTS, {"entry_id": "e1"}))["result"]
+    assert (listed["effect_id"], listed["state"]) == (told["effect_id"], "uncertain")
+    assert listed["input"] == {"status": "working"}
+    assert (await ask(world, wire.LIST_EFFECTS, {"entry_id": "e2"}))["result"] == []
+    settling = {"effect_id": told["effect_id"], "happened": True}
+    odd = await ask(world, wire.SETTLE_EFFECT, settling | {"happened": "yes"})
+    assert odd["error"] == "effects.settle requires whether it happened."
+    done = (await ask(world, wire.SETTLE_EFFECT, settling))["result"]
+    assert done["state"] == "completed"
+    again = await ask(world, wire.SETTLE_EFFECT, settling)
+    assert "is not uncertain: it is completed" in again["error"]
+    assert (await ask(world, wire.LIST_EFFECTS, {}))["result"] == []
+    other = await ask(world, wire.SETTLE_EFFECT, settling | {"effect_id": "none"})
+    assert other["error"] == "There is no effect none."
+
+    replayed = await ask(world, wire.PREPARE, prepare | {"daemon_generation": 2})
+    code = replayed["result"]["result"]["structuredContent"]["code"]
+    assert code == "SUPERVISED_EFFECT_SETTLED"

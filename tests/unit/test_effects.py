@@ -28,6 +28,7 @@ from letagents.domain.effects import (
     Request,
     State,
     Turn,
+    Weight,
 )
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
@@ -123,6 +124,19 @@ def test_what_is_uncertain_is_settled_by_word_of_it_alone() -> None:
     assert effects.failed(doubtful, "It was not done.", now=LATER).state is State.FAILED
 
 
+@pytest.mark.rule("J4")
+def test_a_person_settles_what_is_uncertain_and_nothing_else() -> None:
+    doubtful = in_state(State.UNCERTAIN)
+    happened = effects.settled_by_person(doubtful, "{}", now=LATER)
+    never = effects.settled_by_person(doubtful, None, now=LATER)
+
+    assert (happened.state, happened.result) == (State.COMPLETED, "{}")
+    assert (never.state, never.error) == (State.FAILED, effects.NEVER_HAPPENED)
+    for state in set(State) - {State.UNCERTAIN}:
+        with pytest.raises(EffectRefused, match="is not uncertain"):
+            effects.settled_by_person(in_state(state), None, now=LATER)
+
+
 @pytest.mark.rule("J5")
 @pytest.mark.parametrize("state", [State.COMPLETED, State.FAILED])
 def test_what_is_settled_stays_so(state: State) -> None:
@@ -188,9 +202,9 @@ def test_what_a_tool_is_the_table_says() -> None:
 @pytest.mark.parametrize(
     "turn",
     [
-        attrs.evolve(TURN, effects=PER_TURN),
+        attrs.evolve(TURN, weight=Weight(effects=PER_TURN)),
         attrs.evolve(TURN, open_of_agent=OPEN_PER_AGENT),
-        attrs.evolve(TURN, request_bytes=LARGEST_REQUESTS - 5),
+        attrs.evolve(TURN, weight=Weight(request_bytes=LARGEST_REQUESTS - 5)),
     ],
 )
 def test_a_turn_cannot_ask_for_ever(turn: Turn) -> None:

@@ -5,7 +5,7 @@ gone, so that its outcome is written down.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import attrs
 import structlog
@@ -24,6 +24,7 @@ log = structlog.get_logger()
 
 _IN_TURN = (Stage.PENDING, Stage.AWAITING_RESULT, Stage.RESULT_RECOVERY, Stage.PUBLISHING)
 """Where an item may be whose turn goes on; after a crash it waits until its turn is looked up."""
+SETTLED = "SUPERVISED_EFFECT_SETTLED"
 _REMEDY = "End this turn; its supervisor begins the next one."
 
 
@@ -179,12 +180,44 @@ class SupervisedEffects:
         now = self._sessions.clock.now()
         if error is not None or result is None:
             return effects.failed(known, error or "The tool failed.", now=now)
-        of_turn = journal.effects_of_turn(known.key.entry_id, known.key.turn_id)
-        kept = sum(len(one.result) for one in of_turn if one.result is not None)
+        kept = journal.weight_of_turn(known.key.entry_id, known.key.turn_id).result_bytes
         size = len(result.encode())
         if not effects.is_kept(known.request, size, kept_of_turn=kept):
             result = self._written(note(known.request.is_change, size))
         return effects.completed(known, result, now=now)
+
+    async def uncertain(self, entry_id: str | None = None) -> list[Effect]:
+        """Return what may have been done, of one agent or of all, the oldest first."""
+
+        def look(journal: Journal) -> list[Effect]:
+            found = journal.unsettled(entry_id)
+            return [one for one in found if one.state is State.UNCERTAIN]
+
+        return await self._sessions.journal.look(look)
+
+    async def settle(self, effect_id: str, *, happened: bool) -> Effect:
+        """Write down what a person has seen of an uncertain effect.
+
+        Raises:
+            EffectRefused: there is none of that id, or it is not uncertain.
+        """
+        result = self._written(instruction(SETTLED, effects.HAPPENED)) if happened else None
+
+        def settle(journal: Journal) -> Effect:
+            known = journal.effect_named(effect_id)
+            if known is None:
+                raise EffectRefused(
+                    f"There is no effect {effect_id}.",
+                    remedy="`letagents effects` lists those that are uncertain.",
+                )
+            now = self._sessions.clock.now()
+            settled = effects.settled_by_person(known, result, now=now)
+            journal.put_effect(settled)
+            return settled
+
+        settled = await self._sessions.journal.change(settle)
+        log.info("effect.settled", effect_id=effect_id, happened=happened)
+        return settled
 
     async def execute(self, at: Coordinates, asked: Asked) -> Told:
         """Do a call, or return what became of it before; of those who ask at once only one does it.
@@ -194,8 +227,9 @@ class SupervisedEffects:
             LetAgentsError: what the tool raised.
         """
         _check_identities(asked)
-        key = await self._sessions.journal.look(
-            lambda journal: self._context(journal, at, asked.request_id).key
+        # Who is bound is seen first: a successor that has no secret yet has not begun anything.
+        key, authority = await self._sessions.journal.look(
+            lambda journal: self._authority(journal, at, asked)
         )
         same = f"{asked.tool}\0{asked.text}"
         under_way = self._under_way.get(key)
@@ -203,14 +237,12 @@ class SupervisedEffects:
             if under_way[0] != same:
                 raise effects.reused()
             return await asyncio.shield(under_way[1])
-        task = asyncio.create_task(self._executed(at, asked))
+        task = asyncio.create_task(self._executed(at, asked, authority))
         self._under_way[key] = (same, task)
         task.add_done_callback(lambda _: self._under_way.pop(key, None))
         return await asyncio.shield(task)
 
-    async def _executed(self, at: Coordinates, asked: Asked) -> Told:
-        # Who is bound is seen first: a successor that has no secret yet has not begun anything.
-        authority = await self._authority(at, asked)
+    async def _executed(self, at: Coordinates, asked: Asked, authority: Authority) -> Told:
         told = await self._prepared(at, asked)
         if told.answer is not Answer.EXECUTE:
             return told
@@ -236,27 +268,24 @@ class SupervisedEffects:
             raise _refused("This supervisor does no calls itself.")
         return self._tools
 
-    async def _authority(self, at: Coordinates, asked: Asked) -> Authority:
-        def look(journal: Journal) -> Authority:
-            context = self._context(journal, at, asked.request_id)
-            binding = journal.binding(at.entry_id)
-            token = self._sessions.vault.of(binding) if binding is not None else None
-            if binding is None or token is None or binding.execution_id != at.execution_id:
-                raise _refused(
-                    "The exact server-issued worker identity is unavailable for this supervised "
-                    "tool execution."
-                )
-            return Authority(
-                at.entry_id,
-                context.entry.provider,
-                binding.room_id,
-                binding.session_id,
-                token,
-                binding.origin,
-                context.entry.workspace,
+    def _authority(self, journal: Journal, at: Coordinates, asked: Asked) -> tuple[Key, Authority]:
+        context = self._context(journal, at, asked.request_id)
+        binding = journal.binding(at.entry_id)
+        token = self._sessions.vault.of(binding) if binding is not None else None
+        if binding is None or token is None or binding.execution_id != at.execution_id:
+            raise _refused(
+                "The exact server-issued worker identity is unavailable for this supervised "
+                "tool execution."
             )
-
-        return await self._sessions.journal.look(look)
+        return context.key, Authority(
+            at.entry_id,
+            context.entry.provider,
+            binding.room_id,
+            binding.session_id,
+            token,
+            binding.origin,
+            context.entry.workspace,
+        )
 
     async def _note(
         self, told: Told, *, result: str | None = None, error: str | None = None
@@ -292,13 +321,12 @@ def _refused(happened: str) -> EffectRefused:
 
 
 def _turn(journal: Journal, context: _Context) -> Turn:
-    of_turn: Sequence[Effect] = journal.effects_of_turn(context.key.entry_id, context.key.turn_id)
+    key = context.key
     return Turn(
         room_id=context.item.room_id,
         message_id=context.item.message_id,
-        effects=len(of_turn),
-        request_bytes=sum(one.request.size for one in of_turn),
-        open_of_agent=len(journal.unsettled(context.key.entry_id)),
+        weight=journal.weight_of_turn(key.entry_id, key.turn_id),
+        open_of_agent=journal.count_unsettled(key.entry_id),
     )
 
 

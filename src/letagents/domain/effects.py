@@ -183,13 +183,21 @@ class Effect:
 
 
 @attrs.frozen
+class Weight:
+    """How much is kept of a turn."""
+
+    effects: int = 0
+    request_bytes: int = 0
+    result_bytes: int = 0
+
+
+@attrs.frozen
 class Turn:
     """The turn that asks, and what it and its agent have asked for before."""
 
     room_id: str
     message_id: str
-    effects: int = 0
-    request_bytes: int = 0
+    weight: Weight = Weight()
     open_of_agent: int = 0
 
 
@@ -266,9 +274,10 @@ def reused() -> EffectRefused:
 
 
 def _check_bounds(request: Request, turn: Turn) -> None:
-    too_many = turn.effects >= PER_TURN or turn.open_of_agent >= OPEN_PER_AGENT
+    too_many = turn.weight.effects >= PER_TURN or turn.open_of_agent >= OPEN_PER_AGENT
     too_large = (
-        request.size > LARGEST_REQUEST or turn.request_bytes + request.size > LARGEST_REQUESTS
+        request.size > LARGEST_REQUEST
+        or turn.weight.request_bytes + request.size > LARGEST_REQUESTS
     )
     if too_many:
         raise EffectRefused(
@@ -303,6 +312,8 @@ def after_crash(effect: Effect, *, now: datetime) -> Effect:
 
 
 UNKNOWN = "The mutating tool outcome is uncertain."
+HAPPENED = "The person in charge has seen that this was done."
+NEVER_HAPPENED = "The person in charge has seen that this was not done."
 NOT_DONE = "The turn ended before this was done; nothing was done."
 
 
@@ -318,6 +329,24 @@ def failed(effect: Effect, error: str, *, now: datetime) -> Effect:
     if effect.state.is_settled:
         return effect
     return effect.moved(Move.FAIL, now=now, error=error[: LARGEST_ERROR // 4])
+
+
+def settled_by_person(effect: Effect, result: str | None, *, now: datetime) -> Effect:
+    """Return an uncertain effect once a person has seen whether it happened.
+
+    `result` is what is answered from now on if it did; without one it did not.
+
+    Raises:
+        EffectRefused: it is not uncertain.
+    """
+    if effect.state is not State.UNCERTAIN:
+        raise EffectRefused(
+            f"The effect {effect.effect_id} is not uncertain: it is {effect.state.value}.",
+            remedy="`letagents effects` lists those that are.",
+        )
+    if result is None:
+        return failed(effect, NEVER_HAPPENED, now=now)
+    return completed(effect, result, now=now)
 
 
 def when_turn_ends(effect: Effect, *, now: datetime) -> Effect:

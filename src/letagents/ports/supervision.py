@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from letagents.domain.bindings import Binding
-from letagents.domain.effects import Effect, Key
+from letagents.domain.effects import Effect, Key, Weight
 from letagents.domain.inbox import Item
 from letagents.domain.ingress import Ingress
 from letagents.domain.manifest import Entry
@@ -73,6 +73,14 @@ class Journal(Protocol):
 
     def effect_named(self, effect_id: str) -> Effect | None:
         """Return the effect of that id."""
+        ...
+
+    def weight_of_turn(self, entry_id: str, turn_id: str) -> Weight:
+        """Return how much is kept of a turn."""
+        ...
+
+    def count_unsettled(self, entry_id: str) -> int:
+        """Return how many effects of an agent are not settled."""
         ...
 
     def effects_of_turn(self, entry_id: str, turn_id: str) -> Sequence[Effect]:

@@ -7,7 +7,7 @@ from typing import TypeVar
 import attrs
 
 from letagents.domain.bindings import Binding
-from letagents.domain.effects import Effect, Key
+from letagents.domain.effects import Effect, Key, Weight
 from letagents.domain.errors import StateUnavailable
 from letagents.domain.inbox import Item
 from letagents.domain.ingress import Ingress
@@ -99,6 +99,16 @@ class MemoryJournal:
     def effect_named(self, effect_id: str) -> Effect | None:
         """Return the effect of that id."""
         return self._effects.get(effect_id)
+
+    def weight_of_turn(self, entry_id: str, turn_id: str) -> Weight:
+        """Return how much is kept of a turn."""
+        found = self.effects_of_turn(entry_id, turn_id)
+        results = (len(one.result.encode()) for one in found if one.result is not None)
+        return Weight(len(found), sum(one.request.size for one in found), sum(results))
+
+    def count_unsettled(self, entry_id: str) -> int:
+        """Return how many effects of an agent are not settled."""
+        return len(self.unsettled(entry_id))
 
     def effects_of_turn(self, entry_id: str, turn_id: str) -> Sequence[Effect]:
         """Return the effects of a turn, in their order."""

@@ -27,7 +27,7 @@ from letagents.adapters.supervision.tables import (
     VERSION,
 )
 from letagents.domain.bindings import Binding
-from letagents.domain.effects import Effect, Key
+from letagents.domain.effects import Effect, Key, Weight
 from letagents.domain.errors import OutcomeUnknown, StateDamaged, StateUnavailable
 from letagents.domain.inbox import Item
 from letagents.domain.ingress import Ingress
@@ -65,13 +65,19 @@ _EFFECT = select(EFFECTS.c.value).where(EFFECTS.c.effect_id == bindparam("effect
 _BY_KEY = select(EFFECTS.c.value).where(
     *(EFFECTS.c[name] == bindparam(name) for name in attrs.fields_dict(Key))
 )
-_OF_TURN = (
-    select(EFFECTS.c.value)
-    .where(EFFECTS.c.entry_id == bindparam("entry_id"), EFFECTS.c.turn_id == bindparam("turn_id"))
-    .order_by(_ORDER)
+_IN_TURN = (
+    EFFECTS.c.entry_id == bindparam("entry_id"),
+    EFFECTS.c.turn_id == bindparam("turn_id"),
 )
+_OF_TURN = select(EFFECTS.c.value).where(*_IN_TURN).order_by(_ORDER)
+_WEIGHT = select(
+    func.count(), func.sum(EFFECTS.c.request_bytes), func.sum(EFFECTS.c.result_bytes)
+).where(*_IN_TURN)
 _OPEN = select(EFFECTS.c.value).where(EFFECTS.c.is_settled.is_(False)).order_by(_ORDER)
 _OPEN_OF_AGENT = _OPEN.where(EFFECTS.c.entry_id == bindparam("entry_id"))
+_COUNT_OPEN = select(func.count()).where(
+    EFFECTS.c.is_settled.is_(False), EFFECTS.c.entry_id == bindparam("entry_id")
+)
 _PUT_EFFECT = put_statement(EFFECTS)
 
 
@@ -148,6 +154,16 @@ class SqlJournal:
         """Return the effect of that id."""
         return _one(self._unit.row(_EFFECT, effect_id=effect_id), Effect)
 
+    def weight_of_turn(self, entry_id: str, turn_id: str) -> Weight:
+        """Return how much is kept of a turn."""
+        row = self._unit.row(_WEIGHT, entry_id=entry_id, turn_id=turn_id)
+        return Weight(*(int(one or 0) for one in row)) if row is not None else Weight()
+
+    def count_unsettled(self, entry_id: str) -> int:
+        """Return how many effects of an agent are not settled."""
+        row = self._unit.row(_COUNT_OPEN, entry_id=entry_id)
+        return int(row[0]) if row is not None else 0
+
     def effects_of_turn(self, entry_id: str, turn_id: str) -> Sequence[Effect]:
         """Return the effects of a turn, in their order."""
         return _all(self._unit.rows(_OF_TURN, entry_id=entry_id, turn_id=turn_id), Effect)
@@ -160,8 +176,19 @@ class SqlJournal:
 
     def put_effect(self, effect: Effect) -> None:
         """Keep an effect, in place of what was kept of it."""
-        facts = attrs.asdict(effect.key) | {"is_settled": effect.state.is_settled}
-        self._put(_PUT_EFFECT, effect, effect_id=effect.effect_id, **facts)
+        key, result = effect.key, effect.result
+        self._put(
+            _PUT_EFFECT,
+            effect,
+            effect_id=effect.effect_id,
+            entry_id=key.entry_id,
+            execution_id=key.execution_id,
+            turn_id=key.turn_id,
+            request_id=key.request_id,
+            is_settled=effect.state.is_settled,
+            request_bytes=effect.request.size,
+            result_bytes=len(result.encode()) if result is not None else 0,
+        )
 
     def _put(self, statement: Any, value: object, **facts: object) -> None:
         self._unit.change(statement, {**facts, "value": kept.written(value)})

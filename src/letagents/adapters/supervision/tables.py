@@ -62,6 +62,8 @@ EFFECTS = Table(
     Column("turn_id", Text, nullable=False),
     Column("request_id", Text, nullable=False),
     Column("is_settled", Boolean, nullable=False),
+    Column("request_bytes", Integer, nullable=False),
+    Column("result_bytes", Integer, nullable=False),
     Column("value", Text, nullable=False),
 )
 Index(

@@ -125,6 +125,7 @@ def _parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     _serve(commands)
     _accounts(commands)
     _supervise(commands)
+    _effects(commands)
     _doctor(commands)
     return parser
 
@@ -342,6 +343,16 @@ def _supervise(commands: Commands) -> None:
     foreground = "do it in this process, until Ctrl-C"
     supervise.add_argument("--foreground", action="store_true", required=True, help=foreground)
     _json(supervise)
+
+
+def _effects(commands: Commands) -> None:
+    does = "list what supervised agents may have done before a crash, and say whether they did"
+    effects = _command(commands, "effects", module="effects", does=does)
+    effects.add_argument("agent", metavar="AGENT", nargs="?", help="only that agent's")
+    one = effects.add_mutually_exclusive_group()
+    one.add_argument("--happened", metavar="ID", help="one of them was done, as you have seen")
+    one.add_argument("--not-done", metavar="ID", help="one of them was not done")
+    _json(effects)
 
 
 def _database(parser: argparse.ArgumentParser) -> None:

@@ -18,11 +18,11 @@ from letagents.application.supervised_effects import (
 )
 from letagents.application.supervising import Supervising
 from letagents.domain.bindings import BindingRefused, Claim, Lent
-from letagents.domain.effects import Answer, EffectRefused
+from letagents.domain.effects import Answer, Effect, EffectRefused
 from letagents.domain.ids import Token
 from letagents.wire import supervisor as wire
 from letagents.wire.moments import to_text
-from letagents.wire.supervisor import Params, Request
+from letagents.wire.supervisor import NotALine, Params, Request
 
 Result = object
 Method = Callable[[Request], Awaitable[Result]]
@@ -58,6 +58,8 @@ class Methods:
             wire.CHECKPOINT: self._checkpoint,
             wire.PREPARE: self._prepare,
             wire.COMPLETE: self._complete,
+            wire.LIST_EFFECTS: self._list_effects,
+            wire.SETTLE_EFFECT: self._settle_effect,
         }
         if self.effects.can_execute:
             table[wire.EXECUTE] = self._execute
@@ -137,6 +139,17 @@ class Methods:
             raise _failed(told)
         return {"state": "completed", "room_id": told.room_id, "result": _result(told)}
 
+    async def _list_effects(self, request: Request) -> Result:
+        entry_id = Params.of(request).text("entry_id") or None
+        return [_shown(one) for one in await self.effects.uncertain(entry_id)]
+
+    async def _settle_effect(self, request: Request) -> Result:
+        params = Params.of(request)
+        happened = params.value("happened")
+        if not isinstance(happened, bool):
+            raise NotALine("effects.settle requires whether it happened.")
+        return _shown(await self.effects.settle(params.text("effect_id"), happened=happened))
+
     async def _complete(self, request: Request) -> Result:
         params = Params.of(request)
         result, error = params.value("result"), params.text("error") or None
@@ -147,6 +160,21 @@ class Methods:
             error=error,
         )
         return {"completed": True}
+
+
+def _shown(effect: Effect) -> dict[str, object]:
+    return {
+        "effect_id": effect.effect_id,
+        "entry_id": effect.key.entry_id,
+        "room_id": effect.request.room_id,
+        "provider_turn_id": effect.key.turn_id,
+        "tool_name": effect.request.tool,
+        "input": wire.parsed(effect.request.text),
+        "state": effect.state.value,
+        "error": effect.error,
+        "created_at": to_text(effect.created_at),
+        "updated_at": to_text(effect.updated_at),
+    }
 
 
 def _claim(params: Params) -> Claim:

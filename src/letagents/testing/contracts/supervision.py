@@ -17,7 +17,7 @@ import pytest
 
 from letagents.domain import effects, inbox
 from letagents.domain.bindings import Binding
-from letagents.domain.effects import Effect, Key, Move, State
+from letagents.domain.effects import Effect, Key, Move, State, Weight
 from letagents.domain.errors import StateUnavailable
 from letagents.domain.ids import MessageId
 from letagents.domain.inbox import Item, TurnBinding
@@ -191,7 +191,7 @@ class SupervisionContract:
     async def test_effects_are_found_by_turn_and_by_whether_they_are_settled(
         self, opened: Opened
     ) -> None:
-        settled = effects.failed(effect(2), "no", now=NOW)
+        settled = effects.completed(effect(2), '{"a":1}', now=NOW)
         elsewhere = (effect(1, turn_id="t2"), effect(1, "e2"))
 
         def put(journal: Journal) -> None:
@@ -206,6 +206,10 @@ class SupervisionContract:
             assert journal.effects_of_turn("e1", "t1") == [effect(3), settled, effect(1)]
             assert journal.unsettled("e1") == [effect(3), effect(1), elsewhere[0]]
             assert journal.unsettled() == [effect(3), effect(1), *elsewhere]
+            assert journal.count_unsettled("e1") == 3
+            size = effect(1).request.size
+            assert journal.weight_of_turn("e1", "t1") == Weight(3, 3 * size, len('{"a":1}'))
+            assert journal.weight_of_turn("e1", "none") == Weight()
 
         await kept.look(check)
 
