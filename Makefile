@@ -21,6 +21,7 @@ demo: ## Set up and watch two agents' processes talk in a room
 
 test-long: ## The tests that take longer than a gate may
 	@scripts/venv .venv dev
+	@scripts/venv .venv-fuzz fuzz
 	@.venv/bin/python -m pytest -m long
 
 bench: ## Measure, side by side with the bare thing, in an environment as users have it
@@ -41,6 +42,6 @@ lock: ## Write requirements/*.txt anew (scripts/lock --upgrade takes newer versi
 	@scripts/lock
 
 clean: ## Remove what was set up here
-	rm -rf .venv .venv-lint .venv-bench .mypy_cache .ruff_cache .pytest_cache \
+	rm -rf .venv .venv-lint .venv-fuzz .venv-bench .mypy_cache .ruff_cache .pytest_cache \
 	    .import_linter_cache .hypothesis build dist
 	find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -139,6 +139,8 @@ class World:
     """The same server, which is about to end: whoever listens there is sent away at once."""
     rooms: MemoryRooms
     accounts: MemoryAccounts
+    ends: Hosting
+    """What is served where it is about to end."""
     callers: dict[str, Shown] = attrs.field(factory=dict)
     named: dict[str, str] = attrs.field(factory=lambda: dict(NAMED))
     _whole: tuple[Any, Any] = (None, None)
@@ -248,7 +250,7 @@ async def world() -> AsyncIterator[World]:
     ending.stopping.set()
     async with AsyncExitStack() as opened:
         http, other = [await opened.enter_async_context(_client(one)) for one in (served, ending)]
-        made = World(http, other, rooms, accounts)
+        made = World(http, other, rooms, accounts, ending)
         await _let_in(made)
         await _fill(made)
         await _have_been_there(made)

@@ -15,7 +15,7 @@ from letagents.entrypoints.server.process import configured
 
 @asynccontextmanager
 async def listening(
-    hosting: Hosting, drain: float = 10.0, elsewhere: Elsewhere | None = None
+    hosting: Hosting, drain: float = 10.0, elsewhere: Elsewhere | None = None, *, idle: int = 30
 ) -> AsyncIterator[str]:
     """Serve `hosting` for as long as the context lasts; the value is the address."""
 
@@ -24,7 +24,7 @@ async def listening(
 
     served = application(hosting, elsewhere)
     config = configured(served, hosting)
-    config.http, config.lifespan, config.timeout_keep_alive = Protocol, "off", 1
+    config.http, config.lifespan, config.timeout_keep_alive = Protocol, "off", idle
     config.load()
     server = uvicorn.Server(config)
     server.lifespan = config.lifespan_class(config)

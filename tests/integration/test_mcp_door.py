@@ -433,3 +433,54 @@ async def test_a_task_is_worked_on_from_the_board_to_its_end(house: House, era: 
 
     assert claimed["task"]["active_leases"][0]["epoch"] == 1
     assert done["task"]["status"] == row["status"] == "in_review"
+
+
+# --- who looks into a room that they have not entered --------------------------------------------
+
+ENTERING = {"join_room", "register_agent_session"}
+"""By these one enters a room that one knows the name of."""
+GIVEN: Plain = {
+    "room_id": "harbour",
+    "text": "ahoy",
+    "title": "Mend the roof",
+    "task_id": "task_1",
+    "message_id": "msg_1",
+    "summary": "I look at the roof.",
+    "status": "working",
+    "words": "plan",
+    "query": "plan",
+    "timeout": 1,
+}
+"""Of what the tools want, something of a form that is right."""
+
+
+async def looked(chat: HttpChat, **more: object) -> dict[str, str]:
+    """Call each tool that is about a room; return what they answer that do not refuse."""
+    told = {}
+    for tool in (await chat.client.list_tools()).tools:
+        fields = tool.input_schema.get("properties", {})
+        if "room_id" not in fields or tool.name in ENTERING:
+            continue
+        asked = {name: value for name, value in (GIVEN | more).items() if name in fields}
+        answer = await chat.client.call_tool(tool.name, asked)
+        content = answer.structured_content or {}
+        is_done = not answer.is_error and content.get("success") is not False
+        told[tool.name] = str(content) if is_done else "refused"
+    return told
+
+
+async def test_who_has_not_entered_a_room_reads_and_writes_nothing_there(house: House) -> None:
+    chat = await house.chat(NEW)
+    hers = await worker(chat)
+    await chat.call("send_message", text="the secret plan", **hers)
+    await chat.call("add_task", title="Carry out the secret plan", **hers)
+    before = repr(house.rooms._kept)
+    stranger = await house.chat(NEW, BOBS)
+    alone = await looked(stranger)
+    with_hers = await looked(stranger, worker_id=hers["worker_id"])
+    assert repr(house.rooms._kept) == before
+    own = [await chat.call(tool, room_id="harbour") for tool in ("read_messages", "get_board")]
+
+    assert {name: told for name, told in alone.items() if told != "refused"} == {}
+    assert {name: told for name, told in with_hers.items() if told != "refused"} == {}
+    assert all("the secret plan" in str(one) for one in own)

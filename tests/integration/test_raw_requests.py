@@ -57,7 +57,7 @@ async def server() -> AsyncIterator[Server]:
     await rooms.join(RoomId("shed"))
     served = hosting(rooms, clock)
     await served.accounts.enter(ADA, RoomId("shed"))
-    async with listening(served) as address:
+    async with listening(served, idle=1) as address:
         at = urlsplit(address)
         yield Server(str(at.hostname), at.port or 0, rooms)
         assert [str(one.room_id) for one in await rooms.known()] == ["shed"]

@@ -183,7 +183,7 @@ _ROOMS: Table = {
         _MESSAGES, after=_CURSOR, timeout=_WHOLE, include_prompt_only=TEXT, **_LIMIT
     ),
     ("GET", f"{_ROOM}/messages/stream"): Operation(
-        answers={200: TEXT}, query={"after": _CURSOR, "event_cursor": TEXT}, media=EVENTS
+        answers={200: ref("Event")}, query={"after": _CURSOR, "event_cursor": TEXT}, media=EVENTS
     ),
     ("GET", f"{_ROOM}/messages/search"): _reads(
         in_room(hits=several(ref("Hit")), has_more=FLAG),
@@ -274,7 +274,7 @@ _ROOMS: Table = {
         **_LIMIT,
     ),
     ("GET", f"{_ROOM}/agent-sessions/{{session_id}}/process"): Operation(
-        answers={200: TEXT}, media=EVENTS, refusals=(410,)
+        answers={200: ref("Event")}, media=EVENTS, refusals=(410,)
     ),
     ("POST", f"{_ROOM}/agent-sessions/{{session_id}}/process/exit"): _does(
         shape(recorded=FLAG), process_connection_id=TEXT_OR_NULL

@@ -149,6 +149,7 @@ PEOPLE = {
         updated_at=MOMENT,
     ),
     "Author": shape(id=TEXT, label=TEXT, kind=TEXT),
+    "Event": shape({"event": TEXT, "id": TEXT}, data=TEXT),
 }
 
 ROOMS = {
