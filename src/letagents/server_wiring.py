@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from letagents.adapters.rooms.local import LocalRooms
     from letagents.adapters.rooms.local_store import LocalStore
     from letagents.adapters.sql.sole_server import SoleServer
+    from letagents.ports.administration import Administration
     from letagents.ports.clock import Clock
     from letagents.ports.feeds import Feed
     from letagents.ports.focus_rooms import FocusRooms
     from letagents.ports.ids import Ids
     from letagents.ports.people import People
     from letagents.ports.receipts import Receipts
-    from letagents.ports.room_names import RoomNames
     from letagents.ports.threads import ThreadsOf
     from letagents.ports.whereabouts import Roster
 
@@ -99,9 +99,9 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
             roster=_roster(rooms),
             receipts=_receipts(rooms),
             threads=_threads(rooms),
-            names=_names(rooms),
             deliveries=KeptDeliveries(rooms, ids, clock),
             activities=KeptActivities(rooms),
+            administration=_administration(rooms),
             watched=rooms,
             roll=KeptAttendance(rooms, ids),
             people=_people(serving),
@@ -179,10 +179,10 @@ def _threads(rooms: "LocalRooms") -> "ThreadsOf":
     return KeptThreads(rooms)
 
 
-def _names(rooms: "LocalRooms") -> "RoomNames":
-    from letagents.adapters.rooms.kept.room_names import KeptRoomNames
+def _administration(rooms: "LocalRooms") -> "Administration":
+    from letagents.adapters.rooms.kept.administration import KeptAdministration
 
-    return KeptRoomNames(rooms)
+    return KeptAdministration(rooms)
 
 
 def _receipts(rooms: "LocalRooms") -> "Receipts":

@@ -15,6 +15,7 @@ from letagents.adapters.rooms.evidence import ToldProcesses
 from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.adapters.rooms.hosted.rooms import HostedRooms
 from letagents.adapters.rooms.kept.activities import KeptActivities
+from letagents.adapters.rooms.kept.administration import KeptAdministration
 from letagents.adapters.rooms.kept.artifacts import CheckTask, KeptArtifacts
 from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.kept.deliveries import KeptDeliveries
@@ -26,7 +27,6 @@ from letagents.adapters.rooms.kept.knowledge import KeptKnowledge
 from letagents.adapters.rooms.kept.paths import KeptPaths
 from letagents.adapters.rooms.kept.reasoning import KeptReasonings
 from letagents.adapters.rooms.kept.receipts import KeptReceipts
-from letagents.adapters.rooms.kept.room_names import KeptRoomNames
 from letagents.adapters.rooms.kept.threads import KeptThreads
 from letagents.adapters.rooms.kept.wakes import KeptWakes
 from letagents.adapters.rooms.kept.whereabouts import KeptRoster
@@ -85,9 +85,9 @@ def hosting(rooms: KeptRooms, clock: ManualClock, memory: Stores | None = None) 
         roster=KeptRoster(rooms),
         receipts=KeptReceipts(rooms),
         threads=KeptThreads(rooms),
-        names=KeptRoomNames(rooms),
         deliveries=KeptDeliveries(rooms, CountingIds(first=8000), clock),
         activities=KeptActivities(rooms),
+        administration=KeptAdministration(rooms),
         watched=rooms,
     )
 

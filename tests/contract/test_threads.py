@@ -1,4 +1,4 @@
-"""Threads and names of rooms: as rooms keep them, and over HTTP."""
+"""Threads of rooms, and what their admins do: as rooms keep them, and over HTTP."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -10,15 +10,18 @@ from tests.contract.kept_rooms import InMemory, InPostgres, KeptRooms, OnThisMac
 from tests.contract.served import ADA, TOKEN, client, hosting
 
 from letagents.adapters.accounts.memory import MemoryAccounts
-from letagents.adapters.rooms.kept.room_names import KeptRoomNames
+from letagents.adapters.rooms.kept.administration import KeptAdministration
 from letagents.adapters.rooms.kept.threads import KeptThreads
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain.accounts import Account
-from letagents.domain.errors import Malformed
-from letagents.domain.ids import RoomId
-from letagents.domain.sessions import Session
+from letagents.domain.errors import Malformed, SessionEnded
+from letagents.domain.governance import NoSuchSession
+from letagents.domain.ids import RoomId, SessionId
+from letagents.domain.messages import Latest
+from letagents.domain.sessions import Connection, Session
 from letagents.domain.tasks import AdminRequired
-from letagents.testing.contracts.room_callers import RoomCallers
+from letagents.testing.contracts.room_callers import ADA as ADA_NUMBER
+from letagents.testing.contracts.room_callers import RoomCallers, arrival
 from letagents.testing.contracts.threads import ThreadsContract
 from letagents.testing.determinism import CountingIds, ManualClock
 
@@ -58,7 +61,7 @@ class _Names(RoomCallers):
         self, rooms: KeptRooms, elsewhere: KeptRooms
     ) -> None:
         await rooms.join(ROOM)
-        renamed = await KeptRoomNames(rooms).rename(ROOM, "  North\n  pier ")
+        renamed = await KeptAdministration(rooms).rename(ROOM, "  North\n  pier ")
 
         assert (renamed.room_id, renamed.display_name) == (ROOM, "North pier")
         assert await elsewhere.join(ROOM, create=False) == renamed
@@ -69,9 +72,27 @@ class _Names(RoomCallers):
     async def test_what_no_room_is_called_is_refused(self, rooms: KeptRooms, name: str) -> None:
         before = await rooms.join(ROOM)
         with pytest.raises(Malformed):
-            await KeptRoomNames(rooms).rename(ROOM, name)
+            await KeptAdministration(rooms).rename(ROOM, name)
 
         assert await rooms.join(ROOM) == before
+
+    @pytest.mark.rule("K126")
+    async def test_a_session_that_an_admin_ends_is_over_and_its_worker_may_come_back(
+        self, rooms: KeptRooms, ada: Connection
+    ) -> None:
+        session_id = ada.session.session_id
+        ended = await KeptAdministration(rooms).end(ada.session.room_id, session_id)
+        again = await KeptAdministration(rooms).end(ada.session.room_id, session_id)
+        with pytest.raises(SessionEnded):
+            await rooms.read(ada.session.room_id, Latest(1), ada.fence)
+        with pytest.raises(NoSuchSession):
+            await KeptAdministration(rooms).end(ada.session.room_id, SessionId("session_7"))
+        back = await rooms.connect(ada.session.room_id, arrival(ADA_NUMBER, 2, after=ada))
+
+        assert ended.ended_at is not None
+        assert again == ended
+        assert back.session.session_id == session_id
+        assert back.session.ended_at is None
 
 
 class TestNamesInMemory(InMemory, _Names):
@@ -83,17 +104,21 @@ class TestNamesOnThisMachine(OnThisMachine, _Names):
 
 
 @pytest.mark.anyio
-@pytest.mark.rule("K125")
-async def test_only_an_admin_says_what_a_room_is_called() -> None:
+@pytest.mark.rule("K125", "K126")
+async def test_only_an_admin_does_what_admins_do() -> None:
     def nobody(caller: Session | None) -> bool:
         return False
 
     rooms = MemoryRooms(CountingIds(), ManualClock(), admins=nobody)
     before = await rooms.join(ROOM)
+    worker = await rooms.connect(ROOM, arrival(ADA_NUMBER, 1))
     with pytest.raises(AdminRequired):
-        await KeptRoomNames(rooms).rename(ROOM, "North pier")
+        await KeptAdministration(rooms).rename(ROOM, "North pier")
+    with pytest.raises(AdminRequired):
+        await KeptAdministration(rooms).end(ROOM, worker.session.session_id)
 
     assert await rooms.join(ROOM) == before
+    assert (await rooms.read(ROOM, Latest(1), worker.fence)).messages == ()
 
 
 # --- over HTTP
@@ -118,8 +143,8 @@ async def http() -> AsyncIterator[httpx.AsyncClient]:
         yield opened
 
 
-async def _say(http: httpx.AsyncClient, text: str, **more: object) -> Any:
-    body = {"text": text, "desktop_human_client": True, **more}
+async def _say(http: httpx.AsyncClient, text: object, **more: object) -> Any:
+    body = {"text": text, "desktop_human_client": True} | more
     return await http.post("/rooms/harbour/messages", json=body)
 
 
@@ -144,13 +169,16 @@ async def test_a_person_says_something_without_a_session(http: httpx.AsyncClient
     [
         ({"agent_prompt_kind": "join"}, "agent_prompt_kind must be one of: inline, auto"),
         ({"attachments": [{"upload_id": "u"}]}, "attachment upload not found or expired"),
-        ({"reply_to": "message_1"}, "reply_to"),
+        ({"text": " "}, "sender and text or attachments are required"),
+        ({"reply_to": "message_1"}, "reply_to must be a valid message id"),
+        ({"reply_to": "msg_7"}, "reply_to must reference an existing message in this room"),
+        ({"thread_root_id": "msg_7"}, "thread_root_id must reference an existing message in this"),
     ],
 )
 async def test_what_no_message_can_be_here_is_refused(
     http: httpx.AsyncClient, more: dict[str, object], told: str
 ) -> None:
-    refused = await _say(http, "ahoy", **more)
+    refused = await _say(http, **{"text": "ahoy", **more})
 
     assert refused.status_code == 400
     assert told in refused.json()["error"]
@@ -199,3 +227,63 @@ async def test_a_room_is_renamed_by_its_admin_alone(http: httpx.AsyncClient) -> 
     assert short.json()["error"].startswith("display_name must be between 2 and 64 characters")
     assert missing.json()["code"] == "ROOM_NOT_FOUND"
     assert entered.json()["display_name"] == "North pier"
+
+
+async def _session(http: httpx.AsyncClient, name: str, **more: object) -> dict[str, str]:
+    await http.post("/agents", json={"name": name})
+    asked = {"actor_key": f"ada/{name}", "agent_instance_id": name, **more}
+    made = (await http.post("/rooms/harbour/agent-sessions", json=asked)).json()
+    return {"agent_session_id": made["session_id"], "agent_session_token": made["session_token"]}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("messages", {"text": "ahoy"}),
+        ("presence", {"status": "idle"}),
+        ("reasoning-sessions", {"summary": "thinking"}),
+        ("tasks", {"title": "mend it"}),
+    ],
+)
+async def test_a_session_that_only_watches_does_nothing(
+    http: httpx.AsyncClient, path: str, body: dict[str, object]
+) -> None:
+    watcher = await _session(http, "owl", session_kind="controller")
+    refused = await http.post(f"/rooms/harbour/{path}", json=body | watcher)
+
+    assert refused.status_code == 403
+    assert refused.json()["error"] == "Worker session is required for agent write actions."
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("left_out", ["agent_session_id", "agent_session_token"])
+async def test_half_a_session_is_none_and_not_a_person_either(
+    http: httpx.AsyncClient, left_out: str
+) -> None:
+    half = {**await _session(http, "juniper"), left_out: " "}
+    refused = [
+        await http.post(f"/rooms/harbour/{path}", json={"text": "x", "title": "x", **half, **more})
+        for path in ("messages", "tasks")
+        for more in ({}, {"desktop_human_client": True})
+    ]
+
+    assert {one.status_code for one in refused} == {403}
+    told = "Registered worker session is required for agent write actions."
+    assert {one.json()["error"].partition(" Show")[0] for one in refused} == {told}
+
+
+@pytest.mark.anyio
+async def test_an_admin_ends_a_session_and_nobody_else_does(http: httpx.AsyncClient) -> None:
+    worker = await _session(http, "juniper")
+    path = f"/rooms/harbour/agent-sessions/{worker['agent_session_id']}/disconnect"
+
+    refused = await http.post(path, json={}, headers={"Authorization": f"Bearer {BOBS}"})
+    ended = await http.post(path, json={})
+    missing = await http.post("/rooms/harbour/agent-sessions/session_7/disconnect", json={})
+    over = await http.post("/rooms/harbour/messages", json={"text": "ahoy", **worker})
+
+    assert (refused.status_code, refused.json()["error"]) == (403, "Admin privileges required")
+    assert ended.json()["agent_session"]["ended_at"] is not None
+    assert (missing.status_code, missing.json()["error"]) == (404, "Agent session not found")
+    assert over.json()["error"].startswith("This agent session has ended.")

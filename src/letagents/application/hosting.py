@@ -32,8 +32,10 @@ from letagents.domain.ids import RoomId, SessionId, Token
 from letagents.domain.rooms import Room
 from letagents.domain.serving import AskedTooOften, Bounds, JoinedTooOften
 from letagents.domain.sessions import Arrival, Session, SessionKind
+from letagents.domain.tasks import WorkerRequired
 from letagents.ports.accounts import Accounts
 from letagents.ports.activity import Activities
+from letagents.ports.administration import Administration
 from letagents.ports.attendance import Roll
 from letagents.ports.board import Board
 from letagents.ports.clock import Clock
@@ -45,7 +47,6 @@ from letagents.ports.ids import Ids
 from letagents.ports.path_claims import PathClaims
 from letagents.ports.people import People
 from letagents.ports.receipts import Receipts
-from letagents.ports.room_names import RoomNames
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.threads import ThreadsOf
 from letagents.ports.vitals import Watched
@@ -104,9 +105,9 @@ class Hosting:
     roster: Roster | None = None
     receipts: Receipts | None = None
     threads: ThreadsOf | None = None
-    names: RoomNames | None = None
     deliveries: Deliveries | None = None
     activities: Activities | None = None
+    administration: Administration | None = None
     watched: Watched | None = None
     answered: Counter[tuple[str, int]] = attrs.field(factory=Counter)
     """How many requests of each route were answered with each status."""
@@ -300,6 +301,19 @@ class Hosting:
             )
         await self._check_own(principal, room_id, fence)
         return fence
+
+    async def check_speaks(self, room_id: RoomId, fence: Fence) -> None:
+        """See that whoever acts may speak. (Source: hosted-api 2.3.)
+
+        Raises:
+            WorkerRequired: it only watches.
+        """
+        _, kind = await self._whose(room_id, fence.session_id)
+        if kind is SessionKind.CONTROLLER:
+            raise WorkerRequired(
+                "A session that only watches says nothing.",
+                remedy="Call register_agent_session without session_kind.",
+            )
 
     async def person(self, principal: Principal, room_id: RoomId) -> Fence:
         """Return the fence of an account's person in a room, who comes in for what it does there.

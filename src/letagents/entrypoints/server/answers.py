@@ -56,8 +56,9 @@ def told(forms: Forms) -> Iterator[None]:
 
 
 def answer(document: Any, status: int = 200) -> Response:
-    """Return `document` as an answer."""
-    return Response(orjson.dumps(document), status, media_type="application/json")
+    """Return `document` as an answer. Who is told that nothing can be done now may ask soon."""
+    headers = {"Retry-After": "1"} if status == 503 else None
+    return Response(orjson.dumps(document), status, headers, media_type="application/json")
 
 
 def problem(error: Exception) -> Response:

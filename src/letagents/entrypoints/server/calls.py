@@ -16,11 +16,18 @@ from starlette.requests import ClientDisconnect, Request
 from letagents.application.hosting import Boards, Hosting
 from letagents.application.memory import Stores
 from letagents.domain import rooms
-from letagents.domain.accounts import Account, Principal, TokenKind, signed_in
+from letagents.domain.accounts import (
+    Account,
+    Principal,
+    TokenKind,
+    WorkerSessionRequired,
+    signed_in,
+)
 from letagents.domain.errors import Malformed, NotAvailable
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.entrypoints.server.answers import Refused
+from letagents.ports.administration import Administration
 from letagents.wire.http import credentials, problems
 from letagents.wire.http.credentials import HalfShown
 from letagents.wire.http.reading import Fields
@@ -87,6 +94,15 @@ class Call:
                 remedy="Say it in the room: send_message.",
             )
         return self.hosting.memory
+
+    @property
+    def administration(self) -> Administration:
+        """What the admins of rooms do with them. Raises NotAvailable."""
+        if self.hosting.administration is None:
+            raise NotAvailable(
+                "Nobody looks after the rooms of this server.", remedy="Ask in the room."
+            )
+        return self.hosting.administration
 
     @property
     def address(self) -> str:
@@ -172,8 +188,32 @@ class Call:
 
     async def acting(self) -> Fence:
         """Return who acts, as the body shows. Raises as Hosting.acting, and Refused."""
-        shown = self._shown(credentials.from_body, await self.body())
-        return await self.hosting.acting(self.principal, self.room_id, shown)
+        return await self.hosting.acting(self.principal, self.room_id, await self.shown())
+
+    async def shown(self) -> Fence | None:
+        """Return the session that the body shows; None where it shows none.
+
+        Raises:
+            WorkerSessionRequired: it shows a part of one. (Source: hosted-api 2.3.)
+            Refused: what it shows has no such form.
+        """
+        body = await self.body()
+        if credentials.is_half_shown(body):
+            raise WorkerSessionRequired(
+                "Registered worker session is required for agent write actions.",
+                remedy="Show both agent_session_id and agent_session_token.",
+            )
+        return self._shown(credentials.from_body, body)
+
+    async def speaking(self) -> Fence:
+        """Return as `acting_marked`, where those who only watch say nothing.
+
+        Raises:
+            WorkerRequired: a session that only watches is shown.
+        """
+        fence = await self.acting_marked()
+        await self.hosting.check_speaks(self.room_id, fence)
+        return fence
 
     async def acting_marked(self) -> Fence:
         """Return who acts, as the body shows, or the account's person where it is marked as one's.
@@ -191,7 +231,7 @@ class Call:
 
         Raises: as Hosting.acting and Hosting.person, and Refused.
         """
-        return await self._or_person(self._shown(credentials.from_body, await self.body()))
+        return await self._or_person(await self.shown())
 
     async def acting_by_headers(self) -> Fence:
         """Return as `acting_or_person`, where the body says something else of sessions."""
@@ -209,8 +249,7 @@ class Call:
 
     async def looking_by_body(self) -> Fence | None:
         """Return as `looking`, for what an account notes for itself, as the body shows."""
-        shown = self._shown(credentials.from_body, await self.body())
-        return await self.hosting.looking(self.principal, self.room_id, shown)
+        return await self.hosting.looking(self.principal, self.room_id, await self.shown())
 
     def _shown(self, read: Any, fields: Mapping[str, Any]) -> Fence | None:
         """Return the fence that is shown, and in which room who shows it says that they are."""

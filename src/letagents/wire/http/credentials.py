@@ -75,6 +75,12 @@ def from_body(body: Mapping[str, object]) -> Fence | None:
     return _fence(*(body.get(name) for name in _IN_BODY))
 
 
+def is_half_shown(body: Mapping[str, object]) -> bool:
+    """Whether `body` shows the id of a session or its token, and not the other one."""
+    left_out = [_is_left_out(body.get(name)) for name in _IN_BODY[:2]]
+    return any(left_out) and not all(left_out)
+
+
 def _fence(session_id: object, token: object, generation: object) -> Fence | None:
     if _is_left_out(session_id) and _is_left_out(token):
         return None

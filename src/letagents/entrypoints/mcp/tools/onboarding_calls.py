@@ -57,8 +57,14 @@ async def poll_device_auth(visit: Visit, arguments: Arguments) -> Result:
     except UnknownSignIn as error:
         return {"success": False, "error": error.happened, "hint": error.remedy}
     match stands:
-        case Waiting(status, interval):
-            return {"success": True, "status": status, "interval": interval.total_seconds()}
+        case Waiting(status, interval, left):
+            until = {} if left is None else {"expires_in": left.total_seconds()}
+            return {
+                "success": True,
+                "status": status,
+                "interval": interval.total_seconds(),
+                **until,
+            }
         case Over(status):
             return {"success": False, "status": status, "error": OVER.get(status, status)}
         case SignedIn():

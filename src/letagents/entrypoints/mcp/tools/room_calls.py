@@ -1,5 +1,6 @@
 """What the tools that enter rooms do."""
 
+from letagents.application.credentials import STORED
 from letagents.application.places import Entered
 from letagents.domain import live_sessions, rooms
 from letagents.domain.accounts import SignInFirst
@@ -43,7 +44,7 @@ async def get_current_room(visit: Visit, arguments: Arguments) -> Result:
     if here is None:
         message = "This chat has joined no room. Call join_room(name=...) or join_code(code=...)."
         return {"connected": False, "message": message, **codex}
-    auth = await visit.client.chat.auth()
+    auth = await _auth(visit)
     conversation = text_of(arguments, "conversation_id")
     return {
         "connected": True,
@@ -51,6 +52,22 @@ async def get_current_room(visit: Visit, arguments: Arguments) -> Result:
         **codex,
         "auth": auth,
     }
+
+
+async def _auth(visit: Visit) -> Result | None:
+    """Return how this chat is signed in, without any secret; None if it is not."""
+    directory = visit.client.onboarding.directory
+    stored = await visit.client.chat.auth()
+    shown = await directory.credentials.shown() if directory is not None else None
+    if directory is None or shown is None or shown.source == STORED:
+        return stored
+    account = await directory.account()
+    who = account and {
+        "id": account.id,
+        "login": account.login,
+        "display_name": account.display_name,
+    }
+    return {"source": shown.source, "expires_at": None, "account": who}
 
 
 async def resume_room_session(visit: Visit, arguments: Arguments) -> Result:

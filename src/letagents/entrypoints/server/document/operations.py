@@ -247,7 +247,7 @@ _ROOMS: Table = {
         replace_agent_session_token=TEXT_OR_NULL,
     ),
     ("POST", f"{_ROOM}/agent-sessions/{{session_id}}/disconnect"): _does(
-        in_room(agent_session=ref("Session"), delivery_session=ANYTHING_OR_NULL)
+        in_room(agent_session=ref("Session"), delivery_session=ANYTHING_OR_NULL), acts="person"
     ),
     ("POST", f"{_ROOM}/agent-sessions/{{session_id}}/native-activity"): _does(
         in_room(

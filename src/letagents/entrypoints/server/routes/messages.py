@@ -6,15 +6,17 @@ from datetime import timedelta
 import anyio
 from starlette.responses import Response
 
-from letagents.domain.errors import ConnectionLost, Malformed
+from letagents.domain.errors import ConnectionLost, LetAgentsError, Malformed, UnknownMessage
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import ClientKey, MessageId
 from letagents.domain.messages import After, Before, Draft, Latest, Page, Window
-from letagents.entrypoints.server.answers import Refused, answer
+from letagents.domain.names import is_blank
+from letagents.entrypoints.server.answers import Refused, answer, told
 from letagents.entrypoints.server.calls import Call
 from letagents.wire import notices
 from letagents.wire.http import messages as wire
 from letagents.wire.http import problems
+from letagents.wire.http.problems import Form, Forms
 
 POLL = timedelta(seconds=30)
 PROMPT_KINDS = ("inline", "auto")
@@ -22,19 +24,33 @@ KEY_LIMIT = 240
 """Characters of an idempotency key that count."""
 
 
+def _not_there(error: LetAgentsError) -> str:
+    of_thread = error.happened.startswith("thread_parent_id")
+    field = "thread_root_id" if of_thread else "reply_to"
+    return f"{field} must reference an existing message in this room"
+
+
+_BLANK: Forms = {Malformed: Form(400, text="sender and text or attachments are required")}
+_MISSING: Forms = {UnknownMessage: Form(400, spelt=_not_there)}
+_NO_CURSOR: Forms = {Malformed: Form(400, text="message cursor must be a valid message id")}
+
+
 async def say(call: Call) -> Response:
     """Say something, as the worker whose session the body shows, or as the account's person."""
-    fence = await call.acting_marked()
+    fence = await call.speaking()
     await _check(call)
-    draft = Draft(
-        await call.text("text") or "",
-        await _key(call),
-        reply_to=await _referred_to(call, "reply_to"),
-        thread=await _referred_to(call, "thread_root_id"),
-    )
-    said = await call.hosting.rooms.post(call.room_id, draft, fence)
-    told = notices.plain(said.mention_notices)
-    return answer({**wire.plain(said), "room_id": str(call.room_id), **told}, 201)
+    text = await call.text("text") or ""
+    with told(_BLANK if is_blank(text) else {}):
+        draft = Draft(
+            text,
+            await _key(call),
+            reply_to=await _referred_to(call, "reply_to"),
+            thread=await _referred_to(call, "thread_root_id"),
+        )
+    with told(_MISSING):
+        said = await call.hosting.rooms.post(call.room_id, draft, fence)
+    alike = notices.plain(said.mention_notices)
+    return answer({**wire.plain(said), "room_id": str(call.room_id), **alike}, 201)
 
 
 async def _check(call: Call) -> None:
@@ -57,7 +73,8 @@ async def _key(call: Call) -> ClientKey:
 
 async def _referred_to(call: Call, field: str) -> MessageId | None:
     given = (await call.text(field) or "").strip()
-    return MessageId.parse(given, field) if given else None
+    with told({Malformed: Form(400, text=f"{field} must be a valid message id")}):
+        return MessageId.parse(given, field) if given else None
 
 
 async def read(call: Call) -> Response:
@@ -77,12 +94,14 @@ def _window(call: Call) -> Window:
         raise Refused(400, "Cannot specify both 'after' and 'before' query parameters.")
     if before == "latest":
         return Latest(call.limit)
-    return Before(MessageId.parse(before, "before"), call.limit)
+    with told(_NO_CURSOR):
+        return Before(MessageId.parse(before, "before"), call.limit)
 
 
 def _cursor(call: Call, name: str) -> MessageId | None:
     given = call.asked(name)
-    return MessageId.parse(given, name) if given else None
+    with told(_NO_CURSOR):
+        return MessageId.parse(given, name) if given else None
 
 
 async def poll(call: Call) -> Response:

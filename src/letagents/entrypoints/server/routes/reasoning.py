@@ -6,6 +6,7 @@ An agent has one open trace (K63): to open one where there is one is to go on wi
 from starlette.responses import Response
 
 from letagents.domain.errors import NotAvailable
+from letagents.domain.fencing import Fence
 from letagents.domain.reasoning import Reasoning, Update, trace
 from letagents.entrypoints.server.answers import Refused, answer
 from letagents.entrypoints.server.calls import LONGEST_PAGE, Call
@@ -44,16 +45,22 @@ def _is_open(call: Call) -> bool | None:
     return False if call.asked("closed") == "true" else None
 
 
+async def _speaking(call: Call) -> Fence:
+    fence = await call.acting()
+    await call.hosting.check_speaks(call.room_id, fence)
+    return fence
+
+
 async def open_trace(call: Call) -> Response:
     """Show a state of the caller's open trace, which is opened if there is none."""
-    fence, body = await call.acting(), await call.body()
+    fence, body = await _speaking(call), await call.body()
     made = await _reasonings(call).post(call.room_id, trace(body), fence)
     return _made(call, *made)
 
 
 async def go_on(call: Call) -> Response:
     """Show a state of a trace of the caller's that is open."""
-    fence, body = await call.acting(), await call.body()
+    fence, body = await _speaking(call), await call.body()
     made = await _reasonings(call).post(
         call.room_id, trace(body), fence, reasoning_id=call.named("reasoning_id")
     )

@@ -2,7 +2,6 @@
 
 from starlette.responses import Response
 
-from letagents.domain.errors import NotAvailable
 from letagents.entrypoints.server.answers import Refused, answer
 from letagents.entrypoints.server.calls import Call
 from letagents.wire.http import rooms as wire
@@ -48,9 +47,7 @@ async def known(call: Call) -> Response:
 async def rename(call: Call) -> Response:
     """Call the room something else."""
     fence, name = await call.acting_or_person(), await call.text("display_name", required=True)
-    if call.hosting.names is None:
-        raise NotAvailable("Rooms are called here by their ids.", remedy="Use the room's id.")
-    renamed = await call.hosting.names.rename(call.room_id, name or "", fence)
+    renamed = await call.administration.rename(call.room_id, name or "", fence)
     return answer(wire.plain(renamed))
 
 

@@ -8,13 +8,15 @@ from starlette.responses import Response
 from letagents.application.hosting import arriving
 from letagents.domain.accounts import Account
 from letagents.domain.deliveries import Delivery
-from letagents.domain.errors import Malformed
+from letagents.domain.errors import Malformed, RoomsUnavailable
+from letagents.domain.governance import NoSuchSession
 from letagents.domain.ids import SessionId, Token
-from letagents.domain.sessions import Arrival, Host, Predecessor, SessionKind
-from letagents.entrypoints.server.answers import Refused, answer
+from letagents.domain.sessions import Arrival, Host, Predecessor, Session, SessionKind
+from letagents.entrypoints.server.answers import Refused, answer, told
 from letagents.entrypoints.server.calls import Call
 from letagents.wire.http import deliveries as wire_deliveries
 from letagents.wire.http import sessions as wire
+from letagents.wire.http.problems import Form, Forms
 
 
 async def register(call: Call) -> Response:
@@ -28,7 +30,8 @@ async def register(call: Call) -> Response:
         else await _agent(call, account, kind)
     )
     await call.hosting.admit(account, call.room_id, call.address)
-    made = await call.hosting.rooms.connect(call.room_id, arrival)
+    with told(_BUSY):
+        made = await call.hosting.rooms.connect(call.room_id, arrival)
     _tell(call, made.displaced)
     return answer(wire.plain_connection(made), 201)
 
@@ -141,24 +144,41 @@ _HOST = {
 
 
 async def disconnect(call: Call) -> Response:
-    """End a session, which only itself can."""
-    fence = await call.acting()
-    if call.named("session_id") != str(fence.session_id):
-        raise Refused(403, "Worker sessions can only disconnect themselves.")
-    delivery = await _delivery(call, fence.session_id)
-    ended = await call.hosting.rooms.disconnect(call.room_id, fence)
+    """End a session: its own, or any that an admin of the room names."""
+    delivery = None
+    if await call.shown() is None:
+        ended = await _ended_by_an_admin(call)
+    else:
+        fence = await call.acting()
+        if call.named("session_id") != str(fence.session_id):
+            raise Refused(403, "Worker sessions can only disconnect themselves.")
+        delivery = await _delivery(call, fence.session_id)
+        ended = await call.hosting.rooms.disconnect(call.room_id, fence)
     _tell(call, [ended.session_id])
     shown = {"room_id": str(call.room_id), "agent_session": wire.plain(ended)}
-    told = None
+    kept = None
     if delivery is not None and ended.worker_id is None:
-        told = wire_deliveries.plain(delivery, ended)
-    return answer(shown | {"delivery_session": told})
+        kept = wire_deliveries.plain(delivery, ended)
+    return answer(shown | {"delivery_session": kept})
 
 
 async def _delivery(call: Call, session_id: SessionId) -> Delivery | None:
     held = call.hosting.deliveries
     return await held.of(call.room_id, session_id) if held is not None else None
 
+
+async def _ended_by_an_admin(call: Call) -> Session:
+    fence, named = await call.acting_or_person(), call.named("session_id")
+    if not SessionId.fits(named):
+        raise Refused(404, "Agent session not found")
+    with told(_NO_SUCH_SESSION):
+        return await call.administration.end(call.room_id, SessionId(named), fence)
+
+
+_NO_SUCH_SESSION: Forms = {NoSuchSession: Form(404, text="Agent session not found")}
+_BUSY: Forms = {
+    RoomsUnavailable: Form(503, text="Agent session registration is busy. Retry shortly.")
+}
 
 ROUTES = (
     ("POST", "/rooms/{room_id:path}/agent-sessions", register),
