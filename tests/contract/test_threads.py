@@ -139,7 +139,9 @@ async def http() -> AsyncIterator[httpx.AsyncClient]:
     served = attrs.evolve(hosting(rooms, clock), accounts=accounts)
     async with client(served) as opened:
         opened.headers["Authorization"] = f"Bearer {TOKEN}"
-        await opened.post("/rooms/harbour/join")
+        for token in (TOKEN, BOBS):
+            headers = {"Authorization": f"Bearer {token}"}
+            await opened.post("/rooms/harbour/join", headers=headers)
         yield opened
 
 
