@@ -181,7 +181,7 @@ async def test_who_may_not_change_a_task_is_told_so_in_the_words_of_the_interfac
         "Registered worker session is required for agent write actions.",
     )
     half = {"agent_session_id": ada["agent_session_id"]}
-    assert (await refused(half | moving))[0] == 401
+    assert (await refused(half | moving))[0] == 403
     wrong = ada | {"agent_session_token": "x" * 43}
     assert (await refused(wrong | moving))[2] == "Invalid agent session credentials."
     others = await refused(ada | moving, token=BOBS)
