@@ -16,10 +16,12 @@ import pytest
 from tests.integration.stub_model import WORDS, stub_model
 
 from letagents.adapters.providers.claude import ClaudeProvider
-from letagents.adapters.providers.codex import CodexConversation, CodexProvider
+from letagents.adapters.providers.codex import CodexProvider
 from letagents.adapters.providers.codex_link import linked
+from letagents.adapters.providers.live_codex import AppServers
 from letagents.adapters.system import SystemIds
 from letagents.domain.turns import Answered, ConversationMissing, NeverStarted
+from letagents.ports.live_codex import Seen
 from letagents.ports.providers import Gone, Launch
 from letagents.testing.contracts.providers import Notes, turn
 
@@ -83,7 +85,7 @@ async def test_codex_lists_our_tools_answers_and_is_found_again(
     notes = Notes()
     with anyio.fail_after(PATIENCE):
         first = await codex.start(launch)
-        tools = await _tools(first)
+        tools = await _tools(first.reference.connection.url)
         answer = await first.run(turn(1), notes.write)
         await first.leave()
         second = await codex.attach(launch, first.reference)
@@ -103,8 +105,33 @@ async def test_codex_lists_our_tools_answers_and_is_found_again(
     assert never == NeverStarted()
 
 
-async def _tools(conversation: CodexConversation) -> set[str]:
-    async with linked(conversation.reference.connection.url or "", "letagents-test") as link:
+async def test_a_live_session_of_codex_has_our_tools_and_ends_with_its_turn(
+    codex: CodexProvider, launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in launch.coordinates.items():
+        monkeypatch.setenv(name, value)
+    servers = AppServers(TOOLS)
+    seen = Seen()
+    with anyio.fail_after(PATIENCE):
+        server = await servers.launch(None, launch.workspace)
+        tools = await _tools(server.url)
+        begun = await servers.begin(server.url, launch.workspace, "Say hello.")
+        while seen.turn_status not in ("completed", "failed"):
+            await anyio.sleep(0.2)
+            seen = await servers.look(server.url, begun.thread_id, begun.turn_id)
+        await servers.terminate(server.pid, server.birth)
+        is_left = await servers.is_ready(server.url)
+
+    assert "register_agent_session" in tools
+    assert seen.turn_status == "completed"
+    assert seen.activity is not None
+    assert seen.activity.summary == WORDS
+    assert seen.items[-1]["text"] == WORDS
+    assert not is_left
+
+
+async def _tools(url: str | None) -> set[str]:
+    async with linked(url or "", "letagents-test") as link:
         told = await link.call("mcpServerStatus/list", {})
     return next(set(one["tools"]) for one in told["data"] if one["name"] == "letagents")
 
