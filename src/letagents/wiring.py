@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.application.supervised_effects import SupervisedEffects
     from letagents.application.supervising import Supervising
     from letagents.domain.ids import RoomId, SessionId
+    from letagents.domain.open_models import Endpoint
     from letagents.domain.path_guard import IsHeld
     from letagents.domain.sessions import Session
     from letagents.ports.attendance import Attendance
@@ -42,6 +43,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.ports.ids import Ids
     from letagents.ports.live_codex import LiveCodex
     from letagents.ports.path_claims import PathClaims
+    from letagents.ports.providers import Provider
     from letagents.ports.rooms import RoomTransport
     from letagents.ports.state import StateStore
     from letagents.ports.supervisor import Supervisor
@@ -215,6 +217,36 @@ def _codex() -> "LiveCodex":
     from letagents.adapters.providers.live_codex import AppServers
 
     return AppServers((sys.executable, "-m", "letagents", "mcp"))
+
+
+def agent_provider(
+    name: str, settings: "Settings", *, endpoint: "Callable[[], Endpoint | None]" = lambda: None
+) -> "Provider":
+    """Return what runs agents of that provider; `endpoint` tells which open model they are.
+
+    Raises:
+        Malformed: there is no such provider.
+    """
+    from letagents.adapters.system import SystemClock, SystemIds
+    from letagents.domain.errors import Malformed
+    from letagents.domain.ids import quoted
+
+    if name == "codex":
+        from letagents.adapters.providers.codex import CodexProvider
+
+        return CodexProvider()
+    if name == "claude-code":
+        from letagents.adapters.providers.claude import ClaudeProvider
+
+        return ClaudeProvider(SystemIds())
+    if name == "open-model":
+        from letagents.adapters.providers.open_model import OpenModelProvider
+
+        return OpenModelProvider(endpoint, settings.run_dir, SystemClock(), SystemIds())
+    raise Malformed(
+        f"provider: {quoted(name)} runs no agents here.",
+        remedy="Pass codex, claude-code or open-model.",
+    )
 
 
 def _memory(rooms: "RoomTransport", clock: "Clock") -> "Stores | None":

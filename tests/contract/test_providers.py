@@ -26,3 +26,10 @@ class TestCodex(ProviderContract):
     @pytest.fixture
     def stage(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
         return provider_stages.codex(tmp_path, monkeypatch)
+
+
+@pytest.mark.long
+class TestOpenModel(ProviderContract):
+    @pytest.fixture
+    def stage(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
+        return provider_stages.open_model(tmp_path, monkeypatch)

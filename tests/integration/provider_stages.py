@@ -10,11 +10,14 @@ import pytest
 
 from letagents.adapters.providers.claude import ClaudeProvider
 from letagents.adapters.providers.codex import CodexProvider
-from letagents.adapters.system import SystemIds
+from letagents.adapters.providers.open_model import OpenModelProvider
+from letagents.adapters.system import SystemClock, SystemIds
+from letagents.domain.open_models import Endpoint
 from letagents.ports.providers import Launch, Provider
 from letagents.testing.scripted_provider import Play, ScriptedProvider
 
 HERE = Path(__file__).parent
+API_KEY = "sk-model-0123456789abcdef"
 TOOLS = (sys.executable, "-m", "letagents", "mcp")
 
 
@@ -54,10 +57,10 @@ class FakedStage:
     @provider.default
     def _made(self) -> Provider:
         program = self.folder / "program"
-        program.write_text(f'#!/bin/sh\nexec {sys.executable} {HERE / self.fake} "$@"\n')
+        runs = f'FAKE_STAGE={self.folder} exec {sys.executable} {HERE / self.fake} "$@"'
+        program.write_text(f"#!/bin/sh\n{runs}\n")
         program.chmod(0o700)
         self.patch.setenv(self.variable, str(program))
-        self.patch.setenv("FAKE_STAGE", str(self.folder))
         self.patch.setenv("CLAUDE_CONFIG_DIR", str(self.folder / "config"))
         return self.make()
 
@@ -106,3 +109,13 @@ def claude(folder: Path, patch: pytest.MonkeyPatch) -> FakedStage:
         return ClaudeProvider(SystemIds())
 
     return FakedStage(folder, patch, "LETAGENTS_CLAUDE_BIN", "fake_claude.py", make)
+
+
+def open_model(folder: Path, patch: pytest.MonkeyPatch) -> FakedStage:
+    """Return a stage on which OpenCode is played."""
+    ids, clock, endpoint = SystemIds(), SystemClock(), Endpoint("http://model/v1", "m", API_KEY)
+
+    def make() -> Provider:
+        return OpenModelProvider(lambda: endpoint, folder / "run", clock, ids)
+
+    return FakedStage(folder, patch, "LETAGENTS_OPENCODE_BIN", "fake_opencode.py", make)

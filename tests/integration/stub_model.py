@@ -1,4 +1,4 @@
-"""A model that answers everything with the same words, over both wires that agents speak."""
+"""A model that answers everything with the same words, over the wires that agents speak."""
 
 import http.server
 import json
@@ -56,6 +56,26 @@ _OPENAI: tuple[tuple[str, dict[str, object]], ...] = (
     ("response.completed", {"response": {"id": "r1", "usage": _USED}}),
 )
 
+_CHAT: dict[str, object] = {"id": "c1", "object": "chat.completion.chunk", "created": 1}
+_CHUNKS: tuple[dict[str, object], ...] = (
+    {"choices": [{"index": 0, "delta": {"role": "assistant", "content": WORDS}}]},
+    {
+        "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+    },
+)
+
+
+def _said(path: str) -> str:
+    """Return what a model of that interface streams."""
+    if "chat/completions" in path:
+        chunks = (json.dumps({**_CHAT, "model": "stub", **chunk}) for chunk in _CHUNKS)
+        return "".join(f"data: {chunk}\n\n" for chunk in (*chunks, "[DONE]"))
+    events = _ANTHROPIC if "messages" in path else _OPENAI
+    return "".join(
+        f"event: {kind}\ndata: {json.dumps({'type': kind, **more})}\n\n" for kind, more in events
+    )
+
 
 class _Model(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -68,12 +88,7 @@ class _Model(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers.get("content-length") or 0))
-        events = _ANTHROPIC if "messages" in self.path else _OPENAI
-        lines = (
-            f"event: {kind}\ndata: {json.dumps({'type': kind, **more})}\n\n"
-            for kind, more in events
-        )
-        self._answer("".join(lines).encode(), "text/event-stream")
+        self._answer(_said(self.path).encode(), "text/event-stream")
 
     def _answer(self, body: bytes, kind: str) -> None:
         self.send_response(200)

@@ -11,15 +11,24 @@ from letagents.adapters.processes import births
 from letagents.adapters.processes.births import Presence
 from letagents.adapters.providers import claude_transcript
 from letagents.adapters.providers.live_codex import AppServers
-from letagents.domain.turns import Answered, ProviderUnusable, TurnUnsettled, Unknowable
-from letagents.ports.providers import Gone
+from letagents.domain.errors import Malformed
+from letagents.domain.turns import (
+    Answered,
+    ProviderMissing,
+    ProviderUnusable,
+    TurnUnsettled,
+    Unknowable,
+)
+from letagents.ports.providers import Gone, Launch
+from letagents.settings import Settings
 from letagents.testing.contracts.providers import PATIENCE, Notes, turn
 from letagents.testing.scripted_provider import Crash, Play
+from letagents.wiring import agent_provider
 
 SECRETS = ("owner's", "sk-ant-very-secret-0123456789", "bearer's", "server's")
 
 
-@pytest.fixture(params=["codex", "claude"])
+@pytest.fixture(params=["codex", "claude", "open_model"])
 def stage(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> FakedStage:
@@ -108,3 +117,61 @@ async def test_a_server_that_ends_at_once_is_told_of_with_its_last_words(
 
     assert "no licence" in told.value.happened
     assert "sk-ant" not in str(told.value)
+
+
+@pytest.mark.rule("Y13", "Y20")
+@pytest.mark.parametrize(
+    ("name", "variable", "install"),
+    [
+        ("codex", "LETAGENTS_CODEX_BIN", "npm install -g @openai/codex"),
+        ("claude-code", "LETAGENTS_CLAUDE_BIN", "npm install -g @anthropic-ai/claude-code"),
+        ("open-model", "LETAGENTS_OPENCODE_BIN", "npm install -g opencode-ai"),
+    ],
+)
+async def test_each_provider_says_how_its_program_is_installed(
+    name: str, variable: str, install: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, str(tmp_path / "nothing"))
+    provider = agent_provider(name, Settings(home=tmp_path))
+    with pytest.raises(ProviderMissing) as told:
+        await provider.start(Launch(workspace=str(tmp_path)))
+
+    assert provider.name == name
+    assert install in told.value.remedy
+    assert variable in told.value.remedy
+
+
+def test_a_provider_that_is_none_is_refused_with_those_that_are(tmp_path: Path) -> None:
+    with pytest.raises(Malformed, match="codex, claude-code or open-model"):
+        agent_provider("hovercraft", Settings(home=tmp_path))
+
+
+async def test_an_agent_of_an_open_model_that_nobody_set_is_not_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = provider_stages.open_model(tmp_path, monkeypatch)
+    with pytest.raises(ProviderUnusable, match="missing a model"):
+        await agent_provider("open-model", Settings(home=tmp_path)).start(stage.launch)
+
+    assert not (tmp_path / "argv").exists()
+
+
+async def test_the_key_of_an_open_model_goes_to_its_program_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = provider_stages.open_model(tmp_path, monkeypatch)
+    with anyio.fail_after(PATIENCE):
+        conversation = await stage.provider.start(stage.launch)
+        at = conversation.reference.connection
+        password = Path(at.auth_path or "").read_text("ascii")
+        mode = Path(at.auth_path or "").stat().st_mode & 0o777
+        await conversation.end()
+    given = stage.environ()
+    holding = [name for name, value in given.items() if provider_stages.API_KEY in value]
+
+    assert holding == ["OPENCODE_AUTH_CONTENT"]
+    assert mode == 0o600
+    assert not Path(at.auth_path or "").exists()
+    for shown in (" ".join(stage.argv()), repr(conversation), repr(at)):
+        assert provider_stages.API_KEY not in shown
+        assert password not in shown

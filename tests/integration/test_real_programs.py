@@ -1,7 +1,7 @@
-"""Codex and Claude Code themselves, without any account: a model on this machine answers them.
+"""Codex, Claude Code and OpenCode themselves, without any account: a stub of a model answers.
 
-They come from npm (`@openai/codex`, `@anthropic-ai/claude-code`), and are found on PATH or where
-LETAGENTS_CODEX_BIN and LETAGENTS_CLAUDE_BIN say.
+They come from npm (`@openai/codex`, `@anthropic-ai/claude-code`, `opencode-ai`), and are found on
+PATH or where LETAGENTS_CODEX_BIN, LETAGENTS_CLAUDE_BIN and LETAGENTS_OPENCODE_BIN say.
 """
 
 import os
@@ -19,7 +19,9 @@ from letagents.adapters.providers.claude import ClaudeProvider
 from letagents.adapters.providers.codex import CodexProvider
 from letagents.adapters.providers.codex_link import linked
 from letagents.adapters.providers.live_codex import AppServers
-from letagents.adapters.system import SystemIds
+from letagents.adapters.providers.open_model import OpenModelProvider
+from letagents.adapters.system import SystemClock, SystemIds
+from letagents.domain.open_models import Endpoint
 from letagents.domain.turns import Answered, ConversationMissing, NeverStarted
 from letagents.ports.live_codex import Seen
 from letagents.ports.providers import Gone, Launch
@@ -103,6 +105,33 @@ async def test_codex_lists_our_tools_answers_and_is_found_again(
     assert {"send_message", "join_room", "claim_task"} <= tools
     assert answer == found == again == next_answer == Answered(WORDS)
     assert never == NeverStarted()
+
+
+async def test_an_open_model_has_our_tools_answers_and_is_found_again(
+    tmp_path: Path, model: str, launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _needs("LETAGENTS_OPENCODE_BIN", "opencode")
+    monkeypatch.setenv("HOME", str(tmp_path / "opencode"))
+    endpoint = Endpoint.of(f"{model}/v1/", "stub", "sk-none")
+    provider = OpenModelProvider(lambda: endpoint, tmp_path / "run", SystemClock(), SystemIds())
+    notes = Notes()
+    with anyio.fail_after(4 * PATIENCE):
+        first = await provider.start(launch)  # it raises unless our tools are connected
+        answer = await first.run(turn(1), notes.write)
+        next_answer = await first.run(turn(2), notes.write)
+        await first.leave()
+        second = await provider.attach(launch, first.reference)
+        assert not isinstance(second, Gone)
+        found = await second.fate("item-1", notes.ids[0])
+        await second.end()
+        third = await provider.resume(launch, first.reference.conversation_id)
+        again = await third.fate("item-2", None)
+        last = await third.run(turn(3), notes.write)
+        await third.end()
+        with pytest.raises(ConversationMissing):
+            await provider.resume(launch, "ses_00000000000000000000000000")
+
+    assert answer == next_answer == found == again == last == Answered(WORDS)
 
 
 async def test_a_live_session_of_codex_has_our_tools_and_ends_with_its_turn(

@@ -9,6 +9,7 @@ from letagents.adapters.processes.locks import ProcessLocks
 from letagents.adapters.providers.claude import ClaudeConversation, ClaudeProvider
 from letagents.adapters.providers.codex import CodexConversation, CodexProvider
 from letagents.adapters.providers.live_codex import AppServers
+from letagents.adapters.providers.open_model import OpenModelConversation, OpenModelProvider
 from letagents.adapters.rooms.bells import Nudges
 from letagents.adapters.rooms.evidence import ToldProcesses, UnknownProcesses
 from letagents.adapters.rooms.hosted.board import HostedBoard
@@ -147,15 +148,21 @@ def the_hooks(git: GitHooks) -> tuple[Hooks, ...]:
 
 
 def the_providers(
-    codex: CodexProvider, claude: ClaudeProvider, scripted: ScriptedProvider
+    codex: CodexProvider,
+    claude: ClaudeProvider,
+    open_model: OpenModelProvider,
+    scripted: ScriptedProvider,
 ) -> tuple[Provider, ...]:
-    return codex, claude, scripted
+    return codex, claude, open_model, scripted
 
 
 def the_conversations(
-    codex: CodexConversation, claude: ClaudeConversation, scripted: ScriptedConversation
+    codex: CodexConversation,
+    claude: ClaudeConversation,
+    open_model: OpenModelConversation,
+    scripted: ScriptedConversation,
 ) -> tuple[Conversation, ...]:
-    return codex, claude, scripted
+    return codex, claude, open_model, scripted
 
 
 def the_codexes(servers: AppServers, scripted: ScriptedCodex) -> tuple[LiveCodex, ...]:

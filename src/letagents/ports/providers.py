@@ -50,12 +50,16 @@ class Launch:
 
 @attrs.frozen
 class Connection:
-    """How to find the process of a conversation again, and to know that it is the same one."""
+    """How to find the process of a conversation again, and to know that it is the same one.
+
+    `auth_path` is a file, for its owner alone, with the password that the process asks for.
+    """
 
     kind: str
     pid: int
     birth: str
     url: str | None = None
+    auth_path: str | None = None
 
 
 @attrs.frozen

@@ -24,7 +24,7 @@ from letagents.adapters.processes.births import Presence, presence
 from letagents.adapters.processes.children import Child
 from letagents.adapters.providers import claude_transcript
 from letagents.adapters.providers.environment import environment, of_tools
-from letagents.adapters.providers.programs import CLAUDE, Output, command_path
+from letagents.adapters.providers.programs import CLAUDE, Output, command_path, how_it_ended
 from letagents.domain.progress import Activity
 from letagents.domain.turns import (
     ConversationBusy,
@@ -38,7 +38,6 @@ from letagents.domain.turns import (
 )
 from letagents.ports.ids import Ids
 from letagents.ports.providers import (
-    Cause,
     Connection,
     Ending,
     Gone,
@@ -382,12 +381,14 @@ class ClaudeConversation:
         self._running = running = _Running(turn.proposed_id)
         try:
             await started(running.turn_id)
-            await self._process.say(_said(turn, self._session_id))
-        except BaseException as error:
+        except BaseException:
             self._running = None
-            if isinstance(error, _Ended):
-                raise TurnUnsettled(str(error)) from error
             raise
+        # Whoever is cancelled from here on leaves a turn behind, which keeps others out.
+        try:
+            await self._process.say(_said(turn, self._session_id))
+        except _Ended as error:
+            raise TurnUnsettled(str(error)) from error
         return await self._outcome(running)
 
     async def _outcome(self, running: _Running) -> Outcome:
@@ -450,11 +451,7 @@ class ClaudeConversation:
 
     def _ending(self, code: int) -> Ending:
         tail = self._process.output.close()
-        if self._is_stopped:
-            return Ending(Cause.STOPPED, code, tail)
-        if code == 0:
-            return Ending(Cause.EXITED, code, tail)
-        return Ending(Cause.KILLED if code == -9 else Cause.CRASHED, code, tail)
+        return Ending(how_it_ended(code, is_stopped=self._is_stopped), code, tail)
 
     def _heard(self, line: Raw) -> None:
         running = self._running

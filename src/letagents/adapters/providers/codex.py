@@ -18,7 +18,7 @@ from letagents.adapters.providers import codex_server, codex_transcript
 from letagents.adapters.providers.codex_link import CodexLink, CodexRefused, LinkClosed, open_link
 from letagents.adapters.providers.codex_server import AppServer, toml
 from letagents.adapters.providers.environment import environment, of_tools
-from letagents.adapters.providers.programs import CODEX, Output, command_path
+from letagents.adapters.providers.programs import CODEX, Output, command_path, how_it_ended
 from letagents.domain.progress import Activity, Streams
 from letagents.domain.turns import (
     ConversationBusy,
@@ -32,7 +32,6 @@ from letagents.domain.turns import (
     Unknowable,
 )
 from letagents.ports.providers import (
-    Cause,
     Connection,
     Ending,
     Gone,
@@ -341,11 +340,7 @@ class CodexConversation:
 
     def _ending(self, code: int | None) -> Ending:
         tail = self._output.close() if self._output is not None else ""
-        if self._is_stopped:
-            return Ending(Cause.STOPPED, code, tail)
-        if code == 0:
-            return Ending(Cause.EXITED, code, tail)
-        return Ending(Cause.KILLED if code == -9 else Cause.CRASHED, code, tail)
+        return Ending(how_it_ended(code, is_stopped=self._is_stopped), code, tail)
 
     def _heard(self, method: str, params: Raw) -> None:
         kind, _, what = method.partition("/")

@@ -16,6 +16,7 @@ from anyio import to_thread
 
 from letagents.domain import redaction
 from letagents.domain.turns import ProviderMissing, ProviderUnusable
+from letagents.ports.providers import Cause
 
 VERSION_WITHIN = 8.0
 TAIL = 12_000
@@ -85,6 +86,16 @@ CODEX = Program("Codex", "codex", "npm install -g @openai/codex", "LETAGENTS_COD
 CLAUDE = Program(
     "Claude Code", "claude", "npm install -g @anthropic-ai/claude-code", "LETAGENTS_CLAUDE_BIN"
 )
+OPENCODE = Program("OpenCode", "opencode", "npm install -g opencode-ai", "LETAGENTS_OPENCODE_BIN")
+
+
+def how_it_ended(code: int | None, *, is_stopped: bool) -> Cause:
+    """Return why a process ended that ended with `code`; None where that is not known."""
+    if is_stopped:
+        return Cause.STOPPED
+    if code == 0:
+        return Cause.EXITED
+    return Cause.KILLED if code == -9 else Cause.CRASHED
 
 
 class Output:

@@ -183,6 +183,29 @@ class ProviderContract:
         assert following == Answered("next")
         assert stage.turns_run() == ["item-1", "item-3"]
 
+    @pytest.mark.rule("Y22")
+    async def test_a_caller_that_gives_up_leaves_a_turn_that_keeps_others_out(
+        self, stage: Stage, conversation: Conversation
+    ) -> None:
+        stage.play(Play(hangs=True), Play("next"))
+        notes = Notes()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(conversation.run, turn(1), notes.write)
+            with anyio.fail_after(PATIENCE):
+                await notes.began.wait()
+                await _begun(stage)
+            tasks.cancel_scope.cancel()
+        with anyio.fail_after(PATIENCE):
+            with pytest.raises(ConversationBusy):
+                await conversation.run(turn(2), notes.write)
+            broken_off = await conversation.interrupt(notes.ids[0])
+            following = await conversation.run(turn(3), notes.write)
+
+        assert broken_off
+        assert following == Answered("next")
+        assert stage.turns_run() == ["item-1", "item-3"]
+
     @pytest.mark.rule("Y12", "Y23", "Y25")
     async def test_a_turn_whose_process_dies_is_unsettled_and_nobody_makes_up_its_end(
         self, stage: Stage
