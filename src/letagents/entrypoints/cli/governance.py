@@ -1,13 +1,15 @@
 """`letagents intents`, `approve` and `deny`: what agents ask for, and what a person says to it."""
 
 import argparse
+import shlex
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import anyio
 
-from letagents.domain import intents, texts
+from letagents.domain import intents
 from letagents.domain.approvals import Intent, IntentStatus
+from letagents.domain.errors import Malformed
 from letagents.domain.ids import RoomId
 from letagents.domain.intents import Action
 from letagents.domain.names import primary_label
@@ -19,8 +21,6 @@ from letagents.wire import governance, moments
 if TYPE_CHECKING:
     from letagents.ports.governance import Decided
 
-_LONGEST = 100
-"""So long the name of an intent is at most, whoever gives it."""
 NOTHING = "Nothing waits for a decision."
 NONE_YET = "Nobody has asked for anything yet."
 
@@ -61,7 +61,12 @@ async def _found(room: str, everything: bool) -> tuple[RoomId, list[Intent]]:
 
 
 async def _decided(arguments: argparse.Namespace) -> "Decided":
-    intent_id, reason = texts.checked(arguments.intent, "INTENT", _LONGEST), arguments.reason
+    intent_id, reason = arguments.intent.strip(), arguments.reason
+    if not intent_id:
+        raise Malformed(
+            "INTENT: it is blank.",
+            remedy=f"Pass one as `letagents intents {shlex.quote(arguments.room)}` shows it.",
+        )
     async with a_person_and_client() as (person, client):
         room_id = (await room_called(person, arguments.room)).room_id
         async with person.present(room_id, await person.name()) as by:
