@@ -12,7 +12,7 @@ import attrs
 
 from letagents.adapters.rooms.book import SYSTEM, Book, ByName, Kind
 from letagents.adapters.rooms.kept import absences as kept_absences
-from letagents.adapters.rooms.kept import board_records, links, path_records
+from letagents.adapters.rooms.kept import board_records, links, path_records, stall_records
 from letagents.adapters.rooms.kept import intents as kept_intents
 from letagents.adapters.rooms.kept import wakes as kept_wakes
 from letagents.adapters.rooms.kept.board_records import EVENTS, LEASES, LOCKS, TASKS
@@ -24,7 +24,7 @@ from letagents.domain.leases import Lease, LeaseKind, LeaseStatus
 from letagents.domain.locks import Lock
 from letagents.domain.names import primary_label
 from letagents.domain.sessions import Session, SessionKind
-from letagents.domain.tasks import Assignee, Status, Task, WorkerRequired
+from letagents.domain.tasks import CLOSED, Assignee, Status, Task, WorkerRequired
 
 OWNER = "the room's owner"
 """Who acts where nobody shows a session."""
@@ -208,6 +208,8 @@ class Sheet:
         `concerns` are the keys of the agents that have to act on it, or have it no more.
         """
         self.book.put(TASKS, after)
+        if after.status in CLOSED and (before is None or before.status not in CLOSED):
+            stall_records.closed(self.book)
         if before is not None and before.status is not after.status:
             came_from, to = before.status.value, after.status.value
             kept_intents.task_moved(self.book, after.task_id, board_records.standing(after))

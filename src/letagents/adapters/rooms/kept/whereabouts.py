@@ -5,14 +5,14 @@ from datetime import datetime, timedelta
 import attrs
 
 from letagents.adapters.rooms.book import Book, Keeping, Kind
-from letagents.adapters.rooms.kept import delivery_records, links
+from letagents.adapters.rooms.kept import delivery_records, links, stalls
 from letagents.domain import whereabouts
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.sessions import Session, SessionKind
 from letagents.domain.tasks import WorkerRequired
 from letagents.domain.ticks import elapsed
-from letagents.domain.whereabouts import BLOCKED, LIMIT, MOST, Said, Whereabouts
+from letagents.domain.whereabouts import BLOCKED, IDLE, LIMIT, MOST, Said, Whereabouts
 
 
 @attrs.frozen(kw_only=True)
@@ -55,6 +55,8 @@ class KeptRoster:
             )
             book.put(NOTED, noted)
             book.tell_receipts(session.session_id, is_blocked=said.status == BLOCKED)
+            if said.status == IDLE:
+                stalls.idle(book)
             return seen(book, session)
 
         return await self._rooms.change(room_id, note, fence)
