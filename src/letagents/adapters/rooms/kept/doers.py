@@ -7,6 +7,7 @@ from letagents.adapters.rooms.kept import absences as kept_absences
 from letagents.adapters.rooms.kept import escalation as kept_escalation
 from letagents.adapters.rooms.kept import intents as kept_intents
 from letagents.adapters.rooms.kept import managers as kept_managers
+from letagents.adapters.rooms.kept import stall_records
 from letagents.adapters.rooms.kept import stalls as kept_stalls
 from letagents.adapters.rooms.kept import wakes as kept_wakes
 
@@ -18,5 +19,5 @@ DOERS: Mapping[str, Doer] = {
     kept_wakes.DUE: kept_wakes.due,
     kept_intents.ESCALATION_DUE: kept_escalation.escalate,
     kept_managers.WATCH_DUE: kept_managers.watch,
-    kept_stalls.DUE: kept_stalls.due,
+    stall_records.DUE: kept_stalls.due,
 }
