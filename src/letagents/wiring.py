@@ -179,9 +179,9 @@ def _apart(
     settings: "Settings", here: "RoomTransport", there: "RoomTransport", attendance: "Attendance"
 ) -> "tuple[RoomTransport, Attendance]":
     """Return the rooms of this machine and those of a server as one, and what attends there."""
-    from letagents.adapters.rooms.routed import RoutedAttendance, RoutedRooms
+    from letagents.adapters.rooms.routed import RoutedAttendance, RoutedRooms, Routes
 
-    is_hosted = settings.is_hosted
+    is_hosted = Routes(settings.is_hosted)
     rooms = cast("RoomTransport", RoutedRooms(here, there, is_hosted))
     return rooms, RoutedAttendance(attendance, is_hosted)
 
@@ -323,6 +323,10 @@ def _governance(rooms: "RoomTransport") -> "Governance | None":
 
 def _presence(rooms: "RoomTransport") -> "Noticeboard | None":
     """Return where agents say what they do; on one machine nobody asks."""
+    if _are_apart(rooms):
+        from letagents.adapters.rooms.routed import Unasked
+
+        return _in_both(rooms, lambda one: _presence(one) or Unasked())
     if not _are_on_a_server(rooms):
         return None
     from letagents.adapters.rooms.hosted.presence import HostedPresence

@@ -32,7 +32,7 @@ from letagents.testing.determinism import CountingIds, ManualClock
 pytestmark = pytest.mark.anyio
 
 ROOM = RoomId("harbour/north pier")
-NEWER = re.compile(r"/rooms/.+/(?:join|messages(?:/poll|/stream)?|tasks(?:/[^/]+)?)")
+NEWER = re.compile(r"/rooms|/rooms/.+/(?:join|messages(?:/poll|/stream)?|tasks(?:/[^/]+)?)")
 LACKING = [
     httpx.Response(404, html="<pre>Cannot {method} {path}</pre>"),
     httpx.Response(405, json={"error": "Not Found"}),
@@ -102,6 +102,13 @@ async def test_a_named_room_is_entered_as_a_project_and_made_by_that(there: Ther
     assert again == entered
     assert there.server.asked[1] == "POST /projects/room/harbour%2Fnorth%20pier"
     assert [one.room_id for one in await there.kept.known()] == [ROOM]
+
+
+async def test_rooms_are_listed_as_projects(there: There) -> None:
+    await there.rooms.join(ROOM)
+    await there.rooms.create()
+
+    assert [one.room_id for one in await there.rooms.known()] == [ROOM]
 
 
 async def test_a_room_that_was_not_to_be_made_is_not_asked_for_as_a_project(there: There) -> None:

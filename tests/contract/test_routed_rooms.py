@@ -16,16 +16,25 @@ from letagents.adapters.rooms.hosted.board import HostedBoard
 from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.adapters.rooms.hosted.rooms import HostedRooms
 from letagents.adapters.rooms.kept.board import KeptBoard
+from letagents.adapters.rooms.kept.focus_rooms import KeptFocusRooms
 from letagents.adapters.rooms.memory import MemoryRooms
-from letagents.adapters.rooms.routed import ByRoom, RoutedAttendance, RoutedRooms
+from letagents.adapters.rooms.routed import (
+    ByRoom,
+    RoutedAttendance,
+    RoutedRooms,
+    Routes,
+    Unasked,
+)
 from letagents.application.memory import Stores
 from letagents.domain.board import Query
+from letagents.domain.errors import UnknownRoom
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import ClientKey, RoomId, SessionId, Token
 from letagents.domain.messages import After, Draft, Latest
 from letagents.domain.sessions import Arrival
 from letagents.domain.storage import ChatStorage
 from letagents.domain.tasks import Proposal
+from letagents.domain.whereabouts import Said
 from letagents.ports.artifacts import Artifacts
 from letagents.ports.attendance import Attendance
 from letagents.ports.board import Board
@@ -36,6 +45,7 @@ from letagents.ports.path_claims import PathClaims
 from letagents.ports.reasoning import Reasonings
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.wakes import Wakes
+from letagents.ports.whereabouts import Noticeboard
 from letagents.settings import Settings
 from letagents.testing.determinism import CountingIds, ManualClock
 from letagents.wiring import open_letagents
@@ -54,6 +64,7 @@ PORTS = (
     Knowledge,
     Reasonings,
     Wakes,
+    Noticeboard,
 )
 OF_NO_ROOM = {"create", "known"}
 
@@ -95,9 +106,10 @@ async def http() -> AsyncIterator[tuple[httpx.AsyncClient, MemoryRooms]]:
 def both_of(http: tuple[httpx.AsyncClient, MemoryRooms], token: str | None) -> Both:
     calls = Calls(http[0], lambda: token)
     here = MemoryRooms(CountingIds(), ManualClock())
-    rooms = cast(RoomTransport, RoutedRooms(here, HostedRooms(calls), is_hosted))
+    routes = Routes(is_hosted)
+    rooms = cast(RoomTransport, RoutedRooms(here, HostedRooms(calls), routes))
     term = timedelta(minutes=15)
-    board = cast(Board, ByRoom(KeptBoard(here, term), HostedBoard(calls), is_hosted))
+    board = cast(Board, ByRoom(KeptBoard(here, term), HostedBoard(calls), routes))
     return Both(rooms, here, http[1], board)
 
 
@@ -170,7 +182,7 @@ async def test_what_no_port_has_is_nowhere(both: Both) -> None:
 
 
 async def test_in_rooms_of_this_machine_nobody_has_to_attend() -> None:
-    attendance = RoutedAttendance(cast(Attendance, None), is_hosted)
+    attendance = RoutedAttendance(cast(Attendance, None), Routes(is_hosted))
     fence = Fence(SessionId("agent_session_1"), 1, Token("s" * 43))
 
     async with attendance.attend(HERE, fence) as attended:
@@ -180,6 +192,39 @@ async def test_in_rooms_of_this_machine_nobody_has_to_attend() -> None:
 
     assert waited.cancelled_caught
     assert exited is False
+
+
+async def test_a_focus_room_is_where_the_room_beside_it_is(both: Both) -> None:
+    for kept, parent in ((both.here, HERE), (both.there, THERE)):
+        await both.rooms.join(parent)
+        focus = KeptFocusRooms(kept, timedelta(minutes=15))
+        opened = (await focus.open(parent, f"the {parent} gate")).room
+        assert opened.focus is not None
+
+        located = await both.rooms.join(RoomId(f"{parent}/focus/{opened.focus.key}"), create=False)
+        page = await both.rooms.read(located.room_id, Latest(1))
+
+        assert located.room_id == opened.room_id
+        assert located.is_local is (parent == HERE)
+        assert page.messages == ()
+
+
+async def test_a_focus_room_named_by_its_id_is_found_in_either_place(both: Both) -> None:
+    await both.rooms.join(THERE)
+    focus = KeptFocusRooms(both.there, timedelta(minutes=15))
+    opened = (await focus.open(THERE, "the gate")).room
+
+    found = await both.rooms.join(opened.room_id, create=False)
+    page = await both.rooms.read(opened.room_id, Latest(1))
+    with pytest.raises(UnknownRoom):
+        await both.rooms.join(RoomId("focus_77"), create=False)
+
+    assert (found.room_id, found.is_local) == (opened.room_id, False)
+    assert page.messages == ()
+
+
+async def test_nobody_asks_in_rooms_of_this_machine_what_an_agent_does() -> None:
+    await Unasked().note(HERE, Said(), Fence(SessionId("session_1"), 1, Token("s" * 43)))
 
 
 async def test_all_that_a_client_uses_is_routed(tmp_path: Path) -> None:
@@ -193,6 +238,7 @@ async def test_all_that_a_client_uses_is_routed(tmp_path: Path) -> None:
         assert stores is not None
         parts: list[object] = [getattr(stores, one.name) for one in attrs.fields(Stores)]
         parts += [letagents.board(), letagents.governance(), letagents.paths()]
+        parts.append(letagents.presence())
 
         assert isinstance(letagents.rooms, RoutedRooms)
         assert isinstance(letagents.attendance, RoutedAttendance)

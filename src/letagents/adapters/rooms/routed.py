@@ -11,15 +11,40 @@ from typing import Any
 import anyio
 import attrs
 
+from letagents.domain import focus_rooms
 from letagents.domain.accounts import NotSignedIn
+from letagents.domain.errors import UnknownRoom
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.domain.rooms import KNOWN_LIMIT, Room
+from letagents.domain.whereabouts import Said
 from letagents.ports.attendance import Attendance, Attended, Over
 from letagents.ports.rooms import RoomTransport
 
 IsHosted = Callable[[RoomId | None], bool]
 """Whether a room is on the server, or without one any of which nothing is said."""
+
+
+@attrs.define
+class Routes:
+    """Where rooms are: as is said, but for focus rooms, which are where those beside them are."""
+
+    _said: IsHosted
+    _entered: dict[RoomId, bool] = attrs.field(factory=dict)
+
+    def __call__(self, room_id: RoomId | None) -> bool:
+        """Whether a room is on the server."""
+        if room_id is None:
+            return self._said(None)
+        if (known := self._entered.get(room_id)) is not None:
+            return known
+        locator = focus_rooms.located(room_id)
+        return self._said(locator.parent if locator is not None else room_id)
+
+    def note(self, room_id: RoomId, *, is_hosted: bool) -> None:
+        """Remember where a focus room was found, whose id does not tell."""
+        if focus_rooms.number_of(room_id) is not None:
+            self._entered[room_id] = is_hosted
 
 
 @attrs.frozen
@@ -28,7 +53,7 @@ class ByRoom:
 
     here: Any
     there: Any
-    is_hosted: IsHosted
+    is_hosted: Routes
 
     def __getattr__(self, verb: str) -> Callable[..., Any]:
         if verb.startswith("_") or not hasattr(self.here, verb):
@@ -47,8 +72,24 @@ class RoutedRooms(ByRoom):
 
     async def create(self) -> Room:
         """Make a room that is entered by a new invite code."""
-        rooms: RoomTransport = self.there if self.is_hosted(None) else self.here
-        return await rooms.create()
+        return await self._at(self.is_hosted(None)).create()
+
+    async def join(self, room_id: RoomId, *, create: bool = True) -> Room:
+        """Return the room; a focus room is looked for in both places."""
+        is_hosted = self.is_hosted(room_id)
+        try:
+            room = await self._at(is_hosted).join(room_id, create=create)
+        except UnknownRoom:
+            if focus_rooms.number_of(room_id) is None:
+                raise
+            is_hosted = not is_hosted
+            room = await self._at(is_hosted).join(room_id, create=False)
+        self.is_hosted.note(room.room_id, is_hosted=is_hosted)
+        return room
+
+    def _at(self, is_hosted: bool) -> RoomTransport:
+        rooms: RoomTransport = self.there if is_hosted else self.here
+        return rooms
 
     async def known(self) -> tuple[Room, ...]:
         """Return the rooms, those of this machine first, the latest active first of each."""
@@ -65,7 +106,7 @@ class RoutedAttendance:
     """Tells the rooms of the server that this process is there; the others see it themselves."""
 
     there: Attendance
-    is_hosted: IsHosted
+    is_hosted: Routes
 
     @asynccontextmanager
     async def attend(self, room_id: RoomId, fence: Fence) -> AsyncIterator[Attended]:
@@ -81,6 +122,13 @@ class RoutedAttendance:
         if not self.is_hosted(room_id):
             return False
         return await self.there.exited(room_id, fence, connection_id)
+
+
+class Unasked:
+    """Where the rooms of this machine ask what agents do: nowhere."""
+
+    async def note(self, room_id: RoomId, said: Said, fence: Fence) -> None:
+        """Do nothing."""
 
 
 class _Seen:

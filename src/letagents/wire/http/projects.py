@@ -55,6 +55,16 @@ def room(document: object, asked: RoomId) -> Room:
     )
 
 
+def listed(document: object) -> tuple[Room, ...]:
+    """Return the rooms that a list of projects names.
+
+    Raises:
+        Unreadable: `document` spells none.
+    """
+    found = Fields(document).parts("projects")
+    return tuple(room(one.document, one.parsed("id", RoomId)) for one in found)
+
+
 def plain(entered: Room) -> Plain:
     """Return the form of a room as a project."""
     return {

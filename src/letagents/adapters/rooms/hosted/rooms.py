@@ -75,9 +75,12 @@ class HostedRooms:
 
     async def known(self) -> tuple[Room, ...]:
         """Return the rooms, the latest active first."""
-        return await self.calls.get(
-            "/rooms", lambda answer: tuple(map(wire_rooms.room, Fields(answer).list("rooms")))
-        )
+        try:
+            return await self.calls.get(
+                "/rooms", lambda answer: tuple(map(wire_rooms.room, Fields(answer).list("rooms")))
+            )
+        except NoRoute:
+            return await self.calls.get("/projects", wire_projects.listed)
 
     async def connect(self, room_id: RoomId, arrival: Arrival) -> Connection:
         """Open a session or take it over, as the agent that the server knows by its name."""
