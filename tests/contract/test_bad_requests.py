@@ -236,6 +236,58 @@ async def test_no_trick_in_a_room_s_name_leads_elsewhere(
     assert room.kept() == before
 
 
+@pytest.mark.parametrize(("room_id", "status"), ROOM_IDS)
+async def test_nothing_is_written_through_a_trick_in_a_room_s_name(
+    room: Room, room_id: str, status: int
+) -> None:
+    before, found = room.kept(), []
+    for method, path in WRITES:
+        if "{room_id:path}" not in path:
+            continue
+        url = httpx.URL(f"http://rooms.test{room.path(path, room_id)}")
+        answer = await room.call(method, str(url), json=room.worker | {"text": "ahoy"})
+        if answer.status_code not in {status, 400, 401, 403, 404}:
+            found.append((method, path, answer.status_code, answer.text[:100]))
+
+    assert found == []
+    assert room.kept() == before
+
+
+IDS_OF_NOTHING = (
+    *("%2e%2e", "..%2f..", "%00", "%0d%0aX-Evil:%201", "%ff", "%20"),
+    *(
+        "msg_0",
+        "msg_01",
+        "msg_2147483648",
+        "task_0",
+        "task_01",
+        "task_9999999999",
+        "-1",
+        "x" * 3000,
+    ),
+)
+
+
+@pytest.mark.parametrize("id_", IDS_OF_NOTHING, ids=lambda one: one[:20])
+async def test_an_id_that_is_none_names_nothing(room: Room, id_: str) -> None:
+    before, found = room.kept(), []
+    for method, path, _ in ROUTES:
+        if not re.search(r"\{\w+_id\}", path) or path.endswith(HOLDING):
+            continue
+        asked = re.sub(r"\{\w+_id\}", lambda _: id_, path)
+        answer = await room.call(
+            method,
+            f"http://rooms.test{room.path(asked)}",
+            json=None if method == "GET" else room.worker | {"text": "ahoy"},
+            headers=room.headers,
+        )
+        if answer.status_code not in REFUSED or "x-evil" in answer.headers:
+            found.append((method, path, answer.status_code, answer.text[:100]))
+
+    assert found == []
+    assert room.kept() == before
+
+
 @pytest.mark.parametrize(
     "path",
     ["/rooms//messages", "/rooms/messages", "/rooms/", "//rooms/shed/messages", "/rooms/shed/"],

@@ -1,11 +1,15 @@
 """A server that says, byte for byte, what a test tells it to, and takes down what it is asked."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 
 import attrs
 import orjson
+
+TRUST = ssl.create_default_context()
+"""What a client trusts, which takes each new one long to find out for itself."""
 
 Play = Callable[[asyncio.StreamWriter], Awaitable[None]]
 

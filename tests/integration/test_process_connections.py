@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import anyio
 import httpx
 import pytest
+from tests.integration.scripted_server import TRUST
 
 from letagents.adapters.rooms.hosted.attendance import HostedAttendance
 from letagents.adapters.rooms.hosted.calls import Always, Calls
@@ -64,7 +65,8 @@ async def played(play: Play) -> AsyncIterator[HostedAttendance]:
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as http:
+    url = f"http://127.0.0.1:{port}"
+    async with httpx.AsyncClient(base_url=url, trust_env=False, verify=TRUST) as http:
         calls = Calls(http, Always(lambda: "token"))
         try:
             with anyio.fail_after(20):

@@ -14,6 +14,7 @@ import anyio
 import httpx
 import pytest
 from tests.integration.scripted_server import (
+    TRUST,
     Play,
     Script,
     answering,
@@ -63,7 +64,10 @@ def page(*numbers: int) -> Plain:
 @asynccontextmanager
 async def rooms_of(*plays: Play) -> AsyncIterator[tuple[HostedRooms, Script]]:
     """Yield a client with little patience, and the server that it calls."""
-    async with playing(*plays) as script, client_of(script.url) as http:
+    async with (
+        playing(*plays) as script,
+        client_of(script.url, httpx.AsyncHTTPTransport(verify=TRUST)) as http,
+    ):
         http.timeout = httpx.Timeout(0.3)
         calls = Calls(http, Always(lambda: ACCOUNT), beyond=0.3, largest=LARGEST)
         with anyio.fail_after(30):
