@@ -254,17 +254,8 @@ async def test_nothing_is_written_through_a_trick_in_a_room_s_name(
 
 
 IDS_OF_NOTHING = (
-    *("%2e%2e", "..%2f..", "%00", "%0d%0aX-Evil:%201", "%ff", "%20"),
-    *(
-        "msg_0",
-        "msg_01",
-        "msg_2147483648",
-        "task_0",
-        "task_01",
-        "task_9999999999",
-        "-1",
-        "x" * 3000,
-    ),
+    *("%2e%2e", "..%2f..", "%00", "%0d%0aX-Evil:%201", "%ff", "%20", "-1", "x" * 3000),
+    *("msg_0", "msg_01", "msg_2147483648", "task_0", "task_01", "task_9999999999"),
 )
 
 
