@@ -14,11 +14,13 @@ from tests.contract.served import KeptRooms
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.book import Book
 from letagents.adapters.rooms.kept import doing, links
+from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.kept.deliveries import KeptDeliveries
 from letagents.adapters.rooms.kept.governance import KeptGovernance
 from letagents.adapters.rooms.kept.whereabouts import KeptRoster
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
+from letagents.domain.absences import LOOK_AGAIN
 from letagents.domain.deliveries import Transport
 from letagents.domain.errors import ConnectionLost
 from letagents.domain.fencing import Fence
@@ -27,6 +29,7 @@ from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.messages import Latest
 from letagents.domain.presence import FRESH, SILENT
 from letagents.domain.sessions import Connection
+from letagents.domain.tasks import Assignee, Patch, Proposal, Status
 from letagents.testing.contracts.attendance import coming
 from letagents.testing.contracts.room_callers import ADA, BOB, ROOM
 from letagents.testing.determinism import CountingIds, ManualClock
@@ -237,3 +240,39 @@ async def test_a_manager_that_waits_is_not_succeeded_and_who_waits_succeeds_firs
 
     assert first == ada.session.session_id
     assert second == bob.session.session_id
+
+
+@pytest.mark.rule("D31", "D32", "D33", "E52")
+async def test_who_waits_is_not_told_to_be_gone_and_who_waits_again_is_told_to_be_back(
+    kept: KeptRooms, rooms: Counted, ada: Connection, clock: ManualClock
+) -> None:
+    deliveries, board = held(rooms, clock), KeptBoard(kept)
+    made = await board.propose(ROOM, Proposal(title="roof"), fence=ada.fence)
+    task_id = made.view.task.task_id
+    await board.change(ROOM, task_id, Patch(status=Status.ACCEPTED))
+    mine = Patch(status=Status.ASSIGNED, assignee=Assignee.of(ada.session))
+    await board.change(ROOM, task_id, mine, ada.fence)
+
+    async def told() -> list[str]:
+        await doing.done(kept, ROOM)
+        said = (await kept.read(ROOM, Latest(100))).messages
+        return [one.text for one in said if one.source == "agent_liveness"]
+
+    async with deliveries.open(ROOM, ada.fence):
+        for _ in range(40):
+            clock.pass_by(LOOK_AGAIN)
+            await deliveries.refresh()
+            while_it_waits = await told()
+    await until_told(deliveries, ada)
+    for _ in range(20):
+        clock.pass_by(LOOK_AGAIN)
+        gone = await told()
+    async with deliveries.open(ROOM, ada.fence):
+        back = await told()
+        again = await told()
+
+    assert while_it_waits == []
+    assert len(gone) == 1
+    assert f"while holding {task_id}" in gone[0]
+    assert back == [*gone, "[status] Worker1 is connected to the room again."]
+    assert again == back

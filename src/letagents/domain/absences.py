@@ -5,7 +5,8 @@ D31  A room tells of a worker with work in hand, once for each absence, that its
      have ended and no sign of it came for as long as the grace.
 D32  It does not tell of one that ended its session, or holds nothing, or of whose process nothing
      is known; nor if nobody was there to be told until an hour later.
-D33  It tells that somebody is back if it told that they were gone.
+D33  It tells that somebody is back if it told that they were gone: who comes anew, and who is seen
+     to be there again.
 """
 
 from collections.abc import Sequence

@@ -204,13 +204,17 @@ def environment(
     """Return the environment of a server: little of ours, and what it is to be."""
     kept = {name: inherited[name] for name in _INHERITED if name in inherited}
     key = {MODEL_SERVER: {"type": "api", "key": endpoint.api_key or "none"}}
-    return kept | coordinates(launch) | {
-        "OPENCODE_SERVER_PASSWORD": password,
-        "OPENCODE_AUTH_CONTENT": json.dumps(key),
-        "OPENCODE_CONFIG_CONTENT": json.dumps(_config(launch, endpoint, plugin)),
-        "OPENCODE_DISABLE_AUTOUPDATE": "1",
-        "OPENCODE_DISABLE_MODELS_FETCH": "1",
-    }
+    return (
+        kept
+        | coordinates(launch)
+        | {
+            "OPENCODE_SERVER_PASSWORD": password,
+            "OPENCODE_AUTH_CONTENT": json.dumps(key),
+            "OPENCODE_CONFIG_CONTENT": json.dumps(_config(launch, endpoint, plugin)),
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        }
+    )
 
 
 def _config(launch: Launch, endpoint: Endpoint, plugin: Path) -> dict[str, object]:

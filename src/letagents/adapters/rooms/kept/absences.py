@@ -58,6 +58,7 @@ def due(book: Book, key: str) -> None:
     found = absences.look(session, alive=alive, tick=book.tick, grace=book.grace)
     if found.is_there:
         book.saw(session.session_id)
+        _back(book, session)
     if found.again_in is not None:
         dues.ask(book, DUE, key, book.now + found.again_in)
     if found.gone_for is not None:
@@ -68,14 +69,25 @@ def due(book: Book, key: str) -> None:
 
 def returned(book: Book, session: Session, held: Sequence[Lease]) -> None:
     """Tell that a session is connected again, if it was told to be gone; look after its work."""
+    _back(book, session)
+    if any(lease.kind is LeaseKind.WORK for lease in held):
+        watch(book, session.session_id)
+
+
+def seen(book: Book, session_id: SessionId) -> None:
+    """Let it be told that somebody is back who was told to be gone, and is seen to be there."""
+    absence = book.get(ABSENCES, str(session_id))
+    if absence is not None and not absence.is_over:
+        dues.ask(book, DUE, str(session_id), book.now)
+
+
+def _back(book: Book, session: Session) -> None:
     key = str(session.session_id)
     absence = book.get(ABSENCES, key)
     if absence is not None and not absence.is_over:
         told_at = moments.to_text(absence.told_at)
         _say(book, f"recovered:agent_session:{key}:{told_at}", absences.back(session.display_name))
         book.put(ABSENCES, attrs.evolve(absence, is_over=True))
-    if any(lease.kind is LeaseKind.WORK for lease in held):
-        watch(book, session.session_id)
 
 
 def _held(book: Book, key: str) -> list[Lease]:

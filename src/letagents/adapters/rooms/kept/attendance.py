@@ -15,7 +15,7 @@ import attrs
 import structlog
 
 from letagents.adapters.rooms.book import Book, Noting
-from letagents.adapters.rooms.kept import links
+from letagents.adapters.rooms.kept import absences, links
 from letagents.adapters.rooms.kept.links import Link
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.fencing import Fence
@@ -210,6 +210,7 @@ def _opened(book: Book, connection_id: str) -> None:
             remedy="Call register_agent_session first.",
         )
     links.opened(book, link, connection_id)
+    absences.seen(book, session.session_id)
 
 
 def _closed(book: Book, session_id: SessionId, connection_id: str) -> None:

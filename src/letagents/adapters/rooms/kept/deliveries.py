@@ -16,6 +16,7 @@ import attrs
 import structlog
 
 from letagents.adapters.rooms.book import Book, Noting
+from letagents.adapters.rooms.kept import absences
 from letagents.adapters.rooms.kept.delivery_records import DELIVERIES
 from letagents.domain import deliveries
 from letagents.domain.deliveries import Delivery, Transport
@@ -161,6 +162,7 @@ class KeptDeliveries:
             now=book.now,
         )
         book.put(DELIVERIES, after)
+        absences.seen(book, session.session_id)
 
     def _seen(self, book: Book, *, waiting: Collection[SessionId]) -> None:
         for session_id in waiting:
