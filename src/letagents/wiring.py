@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.ports.attendance import Attendance
     from letagents.ports.board import Board
     from letagents.ports.clock import Clock
+    from letagents.ports.focus_rooms import FocusRooms
     from letagents.ports.forges import Forges
     from letagents.ports.governance import Governance
     from letagents.ports.health import Finding
@@ -119,6 +120,7 @@ async def open_letagents(
             board=functools.cache(functools.partial(_board, rooms, settings.lease_term)),
             governance=functools.cache(functools.partial(_governance, rooms)),
             paths=functools.cache(functools.partial(_paths, rooms, settings.lease_term)),
+            focus=functools.cache(functools.partial(_focus, rooms, settings.lease_term)),
             codex=functools.cache(_codex) if codex is None else lambda: codex,
             codex_observed=settings.codex_observed,
             presence=functools.cache(functools.partial(_presence, rooms)),
@@ -347,6 +349,21 @@ def _paths(rooms: "RoomTransport", term: "timedelta") -> "PathClaims | None":
     from letagents.adapters.rooms.kept.paths import KeptPaths
 
     return KeptPaths(rooms, term)
+
+
+def _focus(rooms: "RoomTransport", term: "timedelta") -> "FocusRooms | None":
+    """Return what keeps the rooms beside `rooms`, if they keep anything but messages."""
+    if _are_apart(rooms):
+        return _in_both(rooms, lambda one: _focus(one, term))
+    if _are_on_a_server(rooms):
+        from letagents.adapters.rooms.hosted.focus_rooms import HostedFocusRooms
+
+        return HostedFocusRooms(rooms.calls)
+    if not _keep_books(rooms):
+        return None
+    from letagents.adapters.rooms.kept.focus_rooms import KeptFocusRooms
+
+    return KeptFocusRooms(rooms, term)
 
 
 def _are_on_a_server(rooms: object) -> "TypeGuard[HostedRooms]":

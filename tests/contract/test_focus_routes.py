@@ -212,6 +212,21 @@ async def test_a_focus_room_beside_one_with_a_code_is_for_who_has_the_code(room:
     assert {one["room_id"] for one in known} == {code, "focus_1"}
 
 
+@pytest.mark.rule("K31")
+async def test_a_focus_room_has_the_guidelines_of_the_room_beside_it(room: Room) -> None:
+    person = {"desktop_human_client": True}
+    await room.call("POST", "/focus-rooms", person | {"title": "An idea"})
+    await room.call("PUT", "/agent-guidelines", person | {"guidelines": "Write tests."})
+    _, inherited = await at(room, "GET", "/rooms/focus_1/agent-guidelines")
+    own = person | {"guidelines": "Write prose."}
+    await at(room, "PUT", "/rooms/focus_1/agent-guidelines", own)
+    _, after = await at(room, "GET", "/rooms/focus_1/agent-guidelines")
+
+    told_of = ("guidelines", "inherited_from_room_id")
+    assert [inherited[name] for name in told_of] == ["Write tests.", "shed"]
+    assert [after[name] for name in told_of] == ["Write prose.", None]
+
+
 async def test_nobody_comes_into_a_focus_room_who_is_not_signed_in(room: Room) -> None:
     await room.call("POST", "/focus-rooms", {"title": "An idea", "desktop_human_client": True})
     for path in ("/rooms/focus_1/messages", "/rooms/shed/focus/an-idea", "/rooms/focus_9/tasks"):

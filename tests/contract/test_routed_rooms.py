@@ -38,6 +38,7 @@ from letagents.domain.whereabouts import Said
 from letagents.ports.artifacts import Artifacts
 from letagents.ports.attendance import Attendance
 from letagents.ports.board import Board
+from letagents.ports.focus_rooms import FocusRooms
 from letagents.ports.governance import Governance
 from letagents.ports.guidelines import GuidelinesOf
 from letagents.ports.knowledge import Knowledge
@@ -56,6 +57,7 @@ HERE, THERE = RoomId("harbour"), RoomId("shed")
 PORTS = (
     RoomTransport,
     Board,
+    FocusRooms,
     Governance,
     PathClaims,
     Attendance,

@@ -123,7 +123,7 @@ def test_its_parent_is_told_unless_it_is_silent_and_nobody_is_called_by_it() -> 
     over = focus_rooms.concluded(ROOF, said, by="Ada | Ada's agent | Claude", now=NOW)
     words = focus_rooms.words_of(over)
 
-    assert words.startswith("[focus] task_1 for task_1 (focus_3) concluded by Ada: ")
+    assert words.startswith("[focus] focus_3 (task_1) concluded by Ada: ")
     assert "@agent" not in words
     assert words.endswith("next owner: @ bob")
     assert "artifact" not in words

@@ -15,6 +15,7 @@ from letagents.application.board import BoardOpening, Boards, no_board
 from letagents.application.callers import Callers, MayLook, Meaning, anywhere
 from letagents.application.chat import Chat, Machine, Registry
 from letagents.application.connections import Connections
+from letagents.application.focus_rooms import Beside, FocusOpening, none_beside
 from letagents.application.governance import GovernanceOpening, Governing, ungoverned
 from letagents.application.memory import Memory, Opening, nowhere
 from letagents.application.messaging import Messaging
@@ -89,6 +90,7 @@ class Client:
     board: Boards
     governing: Governing
     paths: Paths
+    beside: Beside
     live: Live
     background: Background
     presence: Presence
@@ -131,6 +133,7 @@ class LetAgents:
     board: BoardOpening = attrs.field(default=no_board, kw_only=True)
     governance: GovernanceOpening = attrs.field(default=ungoverned, kw_only=True)
     paths: PathsOpening = attrs.field(default=no_paths, kw_only=True)
+    focus: FocusOpening = attrs.field(default=none_beside, kw_only=True)
     codex: "Callable[[], LiveCodex | None]" = attrs.field(default=no_codex, kw_only=True)
     codex_observed: timedelta = attrs.field(default=timedelta(seconds=8), kw_only=True)
     presence: PresenceOpening = attrs.field(default=not_asked, kw_only=True)
@@ -193,6 +196,7 @@ class LetAgents:
             Boards(self.board, held, self.ids),
             Governing(self.governance, held),
             Paths(self.paths, held, self.checkouts),
+            Beside(self.focus, held),
             Live(partial(self._live, background)),
             background,
             Presence(self.presence),

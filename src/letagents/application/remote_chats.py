@@ -58,6 +58,7 @@ class RemoteChats:
             governance=lambda: boards.governance if boards else None,
             paths=lambda: boards.paths if boards else None,
             presence=lambda: hosting.roster,
+            focus=lambda: hosting.focus,
             keeps_connections=True,
             may_look=lambda room_id: hosting.check_entered(principal, room_id),
             meaning=hosting.meant,

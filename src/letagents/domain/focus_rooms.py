@@ -266,11 +266,11 @@ def words_of(focus: Focus) -> str:
     """Return what the parent is told. It mentions nobody, whatever was said."""
     assert focus.conclusion is not None  # noqa: S101  # else there is nothing to be told
     outcome = focus.conclusion.outcome
-    what = f" for {focus.task_id}" if focus.task_id else ""
+    what = focus.task_id or focus.title
     who = names.primary_label(focus.conclusion.by)
     facts = attrs.asdict(outcome.details) if outcome.details else {}
     told = [f"{name.replace('_', ' ')}: {one}" for name, one in facts.items() if one]
-    said = f"[focus] {focus.key}{what} ({focus.room_id}) concluded by {who}: {outcome.summary}"
+    said = f"[focus] {focus.room_id} ({what}) concluded by {who}: {outcome.summary}"
     return "\n".join([said, *told]).replace("@", "@ ")
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from letagents.domain.focus_rooms import Focus
 from letagents.domain.identity import Identity
 from letagents.domain.rooms import Room
 from letagents.domain.sessions import Session
@@ -46,6 +47,24 @@ def room(entered: Room) -> Plain:
         "is_local": entered.is_local,
         "room_path": entered.path,
         "room_url": None,
+        **_focus(entered.focus),
+    }
+
+
+def _focus(focus: Focus | None) -> Plain:
+    """Return what is told of a focus room beside what is told of any."""
+    if focus is None:
+        return {}
+    return {
+        "kind": "focus",
+        "parent_room_id": str(focus.parent),
+        "focus_key": focus.key,
+        "source_task_id": focus.task_id,
+        "focus_status": "active" if focus.is_active else "concluded",
+        "focus_settings": {
+            name: getattr(focus.settings, name).value
+            for name in ("parent_visibility", "activity_scope", "github_event_routing")
+        },
     }
 
 

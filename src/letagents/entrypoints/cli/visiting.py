@@ -7,6 +7,7 @@ import attrs
 
 from letagents.application.client import Client
 from letagents.application.person import Person
+from letagents.domain import focus_rooms, rooms
 from letagents.domain.errors import UnknownRoom
 from letagents.domain.ids import RoomId
 from letagents.domain.rooms import Room, looks_like_code
@@ -73,7 +74,12 @@ async def room_called(person: Person, name: str, *, create: bool = False) -> Roo
 
 
 def _unknown(name: str, near: Sequence[str], *, create: bool) -> UnknownRoom:
-    if create or looks_like_code(name):  # of what is to be made, only a code is refused
+    if focus_rooms.is_named(rooms.canonical(name)):
+        return UnknownRoom(
+            f"There is no focus room {one_line(name.strip())} here.",
+            remedy="`letagents focus list ROOM` lists those beside a room.",
+        )
+    if create or looks_like_code(name):  # of what is to be made, else only a code is refused
         return UnknownRoom(
             f"There is no room with the invite code {one_line(name.strip())} here.",
             remedy="Check the code with whoever gave it, or write `_` in place of `-` to name a "
