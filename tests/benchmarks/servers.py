@@ -13,7 +13,7 @@ from pathlib import Path
 import attrs
 from tests.benchmarks.line import Line, Plain
 from tests.benchmarks.reporting import Row, percentile
-from tests.benchmarks.rooms_store import INSERT, TEXT, bare, row
+from tests.benchmarks.rooms_store import IDS, INSERT, TEXT, bare, row
 from tests.e2e.served import QUIETLY, Server, served
 from tests.own_postgres import OwnServer, plain, text_of
 
@@ -47,7 +47,9 @@ async def posts(server: Server, times: int, rounds: Callable[[], object]) -> lis
 
     async def speak(line: Line, many: int) -> None:
         for _ in range(many):
-            await line.post(f"{ROOM}/messages", said)
+            await line.post(
+                f"{ROOM}/messages", {**said, "client_message_id": IDS.client_key().value}
+            )
 
     async def all_speak(many: int) -> float:
         begin = time.perf_counter()

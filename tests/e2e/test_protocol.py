@@ -53,6 +53,8 @@ FIXTURES = {
     "as a room server": ("tests.conformance.room_server", "--fixtures"),
 }
 """What serves the others: each with the module that is run, and with which words."""
+AT_THE_DOOR = {"dns-rebinding-protection"}
+"""What is not asked behind it, where the fixtures are, but passes with all that is at /mcp."""
 
 
 @attrs.frozen
@@ -147,9 +149,9 @@ def test_a_whole_requirement_set_passes_on_the_fixtures(
     with capsys.disabled():
         print(f"{revision} {served_by}: {len(scored)} scored scenarios ", end="")
 
-    assert done.returncode == 0, done.stdout[-4000:]
+    at_the_door = AT_THE_DOOR if "--fixtures" in FIXTURES[served_by] else set()
     assert len(scored) >= 30
-    assert [name for name in scored if not passed[name]] == []
+    assert {name for name in scored if not passed[name]} == at_the_door, done.stdout[-4000:]
 
 
 @pytest.mark.parametrize("revision", WITHOUT_FIXTURES)

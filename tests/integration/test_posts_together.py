@@ -7,19 +7,31 @@ from typing import TypeVar, cast
 import anyio
 import attrs
 import pytest
+from tests.integration.postgres_processes import rooms_in
 from tests.integration.rooms_processes import rooms_at
 
+from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms import local_posts
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.rooms.rosters import Rosters
 from letagents.adapters.rooms.writer import Post
 from letagents.adapters.sql.database import Unit
-from letagents.domain.errors import LetAgentsError, OutcomeUnknown, RoomsUnavailable
-from letagents.domain.messages import Message
-from letagents.testing.contracts.room_callers import ADA, ROOM, arrival, draft
+from letagents.domain.errors import (
+    ConnectionReplaced,
+    KeyReused,
+    LetAgentsError,
+    OutcomeUnknown,
+    RoomsUnavailable,
+    UnknownRoom,
+)
+from letagents.domain.ids import MessageId, RoomId, Token
+from letagents.domain.messages import Draft, Message
+from letagents.testing.contracts.room_callers import ADA, BOB, ROOM, arrival, draft
 from letagents.testing.determinism import ManualClock
 
 T = TypeVar("T")
+
+HARBOUR = RoomId("harbour")
 
 LOST = OutcomeUnknown("No answer.", remedy="Read.")
 AWAY = RoomsUnavailable("It is away.", remedy="Call again.")
@@ -83,3 +95,43 @@ def test_what_may_have_been_said_is_never_told_as_refused(
 ) -> None:
     assert outcomes(store, posts, LOST, AWAY) == [LOST, LOST, LOST]
     assert outcomes(store, posts) == [1, 2, 3]
+
+
+@pytest.mark.rule("R3", "R5")
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_posts_of_one_transaction_become_what_they_would_one_after_another(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    place = tmp_path / "a.db" if kind == "sqlite" else str(request.getfixturevalue("postgres"))
+    rooms = rooms_at(place) if isinstance(place, Path) else rooms_in(place, NoNudges())
+    one, other, third = ADA, BOB, RoomId("never made")
+
+    async def arrive() -> list[Post]:
+        for room_id in (ROOM, HARBOUR):
+            await rooms.join(room_id)
+        ada = (await rooms.connect(ROOM, arrival(one, 1))).fence
+        bob = (await rooms.connect(ROOM, arrival(other, 2))).fence
+        afar = (await rooms.connect(HARBOUR, arrival(one, 3))).fence
+        nobody = attrs.evolve(ada, token=Token(43 * "x"))
+        return [
+            Post(ROOM, draft("a"), ada),
+            Post(HARBOUR, draft("a"), afar),
+            Post(ROOM, draft("b"), bob),
+            Post(ROOM, draft("a"), ada),
+            Post(ROOM, Draft("not a", draft("a").key), ada),
+            Post(third, draft("c"), ada),
+            Post(ROOM, draft("e"), nobody),
+            Post(ROOM, Draft("d", draft("d").key, reply_to=MessageId(1)), ada),
+            Post(HARBOUR, draft("d"), afar),
+        ]
+
+    posts = anyio.run(arrive)
+    store = LocalStore.at(place)
+    together = local_posts.post_all(store, posts, ManualClock())
+    again = [local_posts.post_all(store, [one], ManualClock())[0] for one in posts]
+    store.close()
+    rooms.close()
+
+    told = [one.id.number if isinstance(one, Message) else type(one) for one in together]
+    assert told == [1, 1, 2, 1, KeyReused, UnknownRoom, ConnectionReplaced, 3, 2]
+    assert [str(one) for one in again] == [str(one) for one in together]

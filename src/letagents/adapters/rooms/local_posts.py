@@ -5,22 +5,23 @@ number, the standing of its author and what its key made before; by another what
 does. A post that is refused has written nothing, so it spoils none that share its transaction.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+import attrs
 from sqlalchemy import and_, bindparam, select
 
 from letagents.adapters.rooms import local_audience, local_receipts, local_rows, slips
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.rooms.rosters import Rosters
 from letagents.adapters.rooms.writer import Outcome, Post
-from letagents.adapters.sql.database import Unit
+from letagents.adapters.sql.database import Row, Unit
 from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS, moment, written
 from letagents.domain import fencing, messages, rooms
 from letagents.domain.errors import LetAgentsError, OutcomeUnknown, RoomsUnavailable
 from letagents.domain.fencing import Standing
-from letagents.domain.ids import MessageId, RoomId, SessionId
+from letagents.domain.ids import ClientKey, MessageId, RoomId, SessionId
 from letagents.domain.messages import Made, Message, Place, Position, Quote
 from letagents.domain.sessions import SessionKind
 from letagents.ports.clock import Clock
@@ -118,8 +119,8 @@ def post_all(store: LocalStore, posts: Sequence[Post], clock: Clock) -> list[Out
 
     def say_all(unit: Unit) -> list[Outcome]:
         begun.append(unit)
-        now = clock.now()
-        return [_outcome(unit, store.rosters, post, now) for post in posts]
+        now, known = clock.now(), _Known.of(unit, posts)
+        return [_outcome(unit, store.rosters, post, known, now) for post in posts]
 
     try:
         return store.write(say_all, *(post.room_id.value for post in posts))
@@ -141,24 +142,56 @@ def _each_alone(
     return [*outcomes, *[error] * (len(posts) - len(outcomes))]
 
 
-def _outcome(unit: Unit, rosters: Rosters, post: Post, now: datetime) -> Outcome:
+def _outcome(unit: Unit, rosters: Rosters, post: Post, known: "_Known", now: datetime) -> Outcome:
     try:
-        return _say(unit, rosters, post, now)
+        return _say(unit, rosters, post, known, now)
     except LetAgentsError as refused:
         return refused
 
 
-def _say(unit: Unit, rosters: Rosters, post: Post, now: datetime) -> Message:
+@attrs.define
+class _Known:
+    """What the posts of one transaction depend on: brought at once, then asked for in their order.
+
+    What a post changes of it for those that come after is counted on here, or asked for again.
+    """
+
+    _unit: Unit
+    _rows: Iterator[Row | None]
+    _keys: set[tuple[RoomId, ClientKey]] = attrs.field(factory=set)
+    _last: dict[RoomId, int] = attrs.field(factory=dict)
+
+    @classmethod
+    def of(cls, unit: Unit, posts: Sequence[Post]) -> "_Known":
+        return cls(unit, iter(unit.row_of_each(_FACTS, [_asked(post) for post in posts])))
+
+    def facts(self, post: Post) -> _Facts:
+        """Return the facts of the next post."""
+        row, key = next(self._rows), (post.room_id, post.draft.key)
+        if key in self._keys:
+            row = self._unit.row(_FACTS, **_asked(post))
+        self._keys.add(key)
+        if row is None:
+            raise rooms.missing(post.room_id)
+        facts = _Facts._make(row)
+        return facts._replace(last_number=self._last.get(post.room_id, facts.last_number))
+
+    def said(self, message: Message) -> None:
+        """Count on from a message that was written."""
+        self._last[message.room_id] = message.id.number
+
+
+def _asked(post: Post) -> dict[str, object]:
+    return {
+        "room_id": post.room_id.value,
+        "session_id": post.fence.session_id.value,
+        "client_key": post.draft.key.value,
+    }
+
+
+def _say(unit: Unit, rosters: Rosters, post: Post, known: _Known, now: datetime) -> Message:
     room_id, draft, fence = post.room_id, post.draft, post.fence
-    row = unit.row(
-        _FACTS,
-        room_id=room_id.value,
-        session_id=fence.session_id.value,
-        client_key=draft.key.value,
-    )
-    if row is None:
-        raise rooms.missing(room_id)
-    facts = _Facts._make(row)
+    facts = known.facts(post)
     standing, worker = facts.standing(fence.session_id), facts.instance_id
     fencing.admit(fence, standing, worker=worker, room_id=room_id)
     quoted_at, quote, thread_at = None, None, None
@@ -173,6 +206,7 @@ def _say(unit: Unit, rosters: Rosters, post: Post, now: datetime) -> Message:
     room = local_audience.Hearers(unit, room_id, rosters, facts.roster_changes)
     if before is not None:
         return room.noticed(said)
+    known.said(said)
     if facts.waits or where != Place():
         refers_to = [one for one in (where.reply_to, where.root) if one is not None]
         box = local_receipts.Slips(unit, room_id)

@@ -7,7 +7,7 @@ rest of a small transaction, its sync included. So they take and give plain numb
 
 import contextlib
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -89,6 +89,12 @@ class Unit:
         self._texts.run(self.cursor, statement, facts)
         found: list[Row] = self.cursor.fetchall()
         return found[0] if found else None
+
+    def row_of_each(
+        self, statement: Executable, many: Sequence[Mapping[str, object]]
+    ) -> list[Row | None]:
+        """Return as `row` does, for each of `many` facts."""
+        return [self.row(statement, **facts) for facts in many]
 
     def change(self, statement: Executable, facts: Mapping[str, object]) -> None:
         """Run `statement`, for what it changes."""

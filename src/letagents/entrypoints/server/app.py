@@ -59,6 +59,7 @@ async def interface(call: Call) -> Response:
 
 
 ROUTES: Sequence[tuple[str, str, Handler]] = (
+    *messages.BUSIEST,
     ("GET", "/openapi.json", interface),
     *health.ROUTES,
     *sign_in.ROUTES,

@@ -3,12 +3,12 @@
 (Source: hosted-api 1.2, 1.4, 1.5.)
 """
 
+import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote
 
-import anyio
 import attrs
 import orjson
 from starlette.requests import ClientDisconnect, Request
@@ -152,7 +152,7 @@ class Call:
     async def _read(self) -> bytes:
         pieces, size = [], 0
         try:
-            with anyio.fail_after(BODY_WITHIN):
+            async with asyncio.timeout(BODY_WITHIN):
                 async for piece in self.request.stream():
                     size += len(piece)
                     if size > self.hosting.bounds.body:

@@ -177,9 +177,12 @@ async def one(call: Call) -> Response:
     return answer({"room_id": str(call.room_id), "message": wire.plain(found)})
 
 
-ROUTES = (
+BUSIEST = (
     ("POST", "/rooms/{room_id:path}/messages", say),
     ("GET", "/rooms/{room_id:path}/messages/poll", poll),
+)
+"""What is asked most, and is looked for first: no other route has such a path."""
+ROUTES = (
     ("GET", "/rooms/{room_id:path}/messages/{message_id}", one),
     ("GET", "/rooms/{room_id:path}/messages", read),
 )

@@ -91,6 +91,8 @@ def _of_a_project(handler: Handler) -> Handler:
 _ROOM, _PROJECT = "/rooms/{room_id:path}", "/projects/{room_id:path}"
 _VERBS = ("messages", "messages/poll", "messages/stream", "tasks", "tasks/{task_id}")
 
+_OF_ROOMS = (*streams.ROUTES, *messages.BUSIEST, *messages.ROUTES, *board.ROUTES)
+
 ROUTES = (
     ("GET", "/projects", listed),
     ("GET", "/projects/join/{code}", by_code),
@@ -98,7 +100,7 @@ ROUTES = (
     ("GET", f"{_PROJECT}/access", access),
     *(
         (method, path.replace(_ROOM, _PROJECT), _of_a_project(handler))
-        for method, path, handler in (*streams.ROUTES, *messages.ROUTES, *board.ROUTES)
+        for method, path, handler in _OF_ROOMS
         if path in {f"{_ROOM}/{verb}" for verb in _VERBS}
     ),
 )
