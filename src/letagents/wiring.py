@@ -115,6 +115,7 @@ async def open_letagents(
                 state_path=str(settings.state_path),
                 api_url=settings.api_url,
                 has_owner_token=settings.caller.has_owner_token,
+                rooms_are_apart=settings.rooms_are_apart,
             ),
             memory=functools.cache(functools.partial(_memory, rooms, clock)),
             board=functools.cache(functools.partial(_board, rooms, settings.lease_term)),

@@ -69,6 +69,8 @@ def test_two_agents_of_two_accounts_talk_through_a_server(tmp_path: Path, server
         )
         read = one.call("read_messages", worker_id=juniper["worker_id"], room_id="harbour")
         info = until(server, "messages/msg_1/info", lambda _found: True)
+        two.call("join_room", name="harbour")
+        who = two.call("get_current_room")["auth"]
         gone = two.call(
             "disconnect_agent_session", worker_id=willow["worker_id"], room_id="harbour"
         )

@@ -34,6 +34,7 @@ class Installation:
     state_path: str | None = None
     api_url: str | None = None
     has_owner_token: bool = False
+    rooms_are_apart: bool = False
 
 
 @attrs.frozen

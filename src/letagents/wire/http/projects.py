@@ -1,17 +1,14 @@
 """Rooms as older servers and clients know them: as projects. (Source: hosted-api 3.2.)"""
 
-from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
 from letagents.domain.ids import RoomId
 from letagents.domain.rooms import Room
 from letagents.wire.http.reading import Fields
+from letagents.wire.http.rooms import LONG_AGO
 
 Plain = dict[str, Any]
-
-LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
-"""When a room was made of which an older server does not say it."""
 
 
 def path(project_id: str) -> str:

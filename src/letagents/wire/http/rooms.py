@@ -1,5 +1,6 @@
 """Rooms as a hosted room's server answers with them, and back. (Source: hosted-api 4.2.)"""
 
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -10,6 +11,9 @@ from letagents.wire.http import focus_rooms
 from letagents.wire.http.reading import Fields
 
 Plain = dict[str, Any]
+
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+"""When a room was made of which an older server does not say it."""
 
 _UNESCAPED = "-_.!~*'()"
 
@@ -45,7 +49,7 @@ def room(document: object) -> Room:
     return Room(
         room_id,
         display_name,
-        fields.moment("created_at"),
+        fields.moment_or_none("created_at") or LONG_AGO,
         fields.text_or_none("code"),
         is_local=False,
         focus=focus_rooms.focus(fields, room_id, display_name),

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from letagents.application.onboarding import Known, shown_of
+from letagents.application.onboarding import Installation, Known, shown_of
 from letagents.application.signing_in import SignedIn
 from letagents.domain import git_rooms
 from letagents.domain.errors import LetAgentsError, RoomsUnavailable
@@ -161,12 +161,14 @@ async def _server(visit: Visit) -> Result:
             "status": status,
             "error": error,
         },
-        "api_url_hint": _hint(url, is_hosted=directory is not None),
+        "api_url_hint": _hint(onboarding.installation, url, is_hosted=directory is not None),
         "local_state_path": onboarding.installation.state_path,
     }
 
 
-def _hint(url: str | None, *, is_hosted: bool) -> str:
+def _hint(installation: Installation, url: str | None, *, is_hosted: bool) -> str:
+    if installation.rooms_are_apart:
+        return "Rooms are on that server or on this machine, as chat-storage.json says of each."
     if is_hosted:
         return "Rooms are on that server."
     if url:
