@@ -91,6 +91,7 @@ def test_two_agents_of_two_accounts_talk_through_a_server(tmp_path: Path, server
         "Willow": "blocked",
     }
     assert answered["id"] == "msg_3"
+    assert (who["source"], who["account"]["login"]) == ("env", "bob")
     assert _states(info) == ["acknowledged"]
     assert gone["success"] is True
     assert "register_agent_session" in refused
@@ -157,6 +158,7 @@ def test_one_chat_has_rooms_on_its_machine_and_on_a_server(tmp_path: Path, serve
 
             assert joined["is_local"] is (room == "harbour")
             assert task["task"]["id"] == "task_1"
+        hint = one.call("get_onboarding_status")["api_url_hint"]
         read = {
             room: one.call("read_messages", worker_id=worker, room_id=room)
             for room, worker in workers.items()
@@ -165,6 +167,7 @@ def test_one_chat_has_rooms_on_its_machine_and_on_a_server(tmp_path: Path, serve
         on_the_server = http.get("/rooms").json()["rooms"]
 
     assert len(set(workers.values())) == 1
+    assert "chat-storage.json" in hint
     for room, found in read.items():
         assert f"ahoy {room}" in [said["text"] for said in found["messages"]]
     assert [found["room_id"] for found in on_the_server] == ["shed"]
