@@ -28,6 +28,7 @@ from letagents.domain.accounts import Account, TokenKind
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.domain.messages import After, Page
+from letagents.domain.serving import Bounds
 from letagents.domain.surfaces import OFFERS
 from letagents.entrypoints.mcp.over_http import SESSIONS_OF_ONE
 from letagents.entrypoints.server.app import application
@@ -228,6 +229,20 @@ async def test_what_is_no_request_is_refused(
     after = await ada.post("/mcp", json=asked("initialize", HELLO, OLD))
 
     assert (refused.status_code, after.status_code) == (status, 200)
+
+
+async def test_what_is_asked_is_as_large_and_as_much_at_once_as_the_server_allows(
+    rooms: WaitedFor, served: Hosting
+) -> None:
+    small = attrs.evolve(served, bounds=Bounds(body=1000, at_once=1))
+    async with listening(small, elsewhere=elsewhere()) as url, AsyncExitStack() as chats:
+        ada = await House(url, rooms, small, chats).raw()
+        beyond = await ada.post("/mcp", content=b" " * 1001)
+        with small.under_way.one(ADA.account_id):
+            too_much = await ada.post("/mcp", json=asked("initialize", HELLO, OLD))
+        fits = await ada.post("/mcp", json=asked("initialize", HELLO, OLD))
+
+    assert [one.status_code for one in (beyond, too_much, fits)] == [413, 429, 200]
 
 
 # --- what is one's own ---------------------------------------------------------------------------

@@ -44,8 +44,6 @@ SESSIONS_OF_ONE = 100
 """So many of them by one account."""
 IDLE = 30 * 60.0
 """Seconds after which a session ends in which nothing is asked."""
-LARGEST = 1024 * 1024
-"""Bytes of what is asked at once."""
 
 CANCELLED = -32800
 """The code of an answer to who has gone."""
@@ -195,7 +193,7 @@ async def over_http(
             server,
             session_idle_timeout=IDLE,
             max_sessions=SESSIONS,
-            max_request_body_size=LARGEST,
+            max_request_body_size=chats.hosting.bounds.body,
         )
         async with manager.run():
             yield OverHttp(manager, visits)

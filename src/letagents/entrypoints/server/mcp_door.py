@@ -20,7 +20,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from letagents.application.hosting import Hosting
 from letagents.application.remote_chats import Elsewhere, RemoteChats
-from letagents.domain import serving
+from letagents.domain import accounts, serving
 from letagents.domain.accounts import Principal
 from letagents.entrypoints.server.answers import answer, problem
 from letagents.entrypoints.server.calls import BODY_WITHIN, address_of, bearer
@@ -77,7 +77,8 @@ class McpDoor:
             await refused(request.scope, receive, send)
         else:
             served = self._served or await self._opened(self._tasks)
-            await self._until_stopping(request, receive, send, principal, served)
+            with self.hosting.under_way.one(accounts.signed_in(principal).account_id):
+                await self._until_stopping(request, receive, send, principal, served)
 
     def _refusal(self, request: Request) -> Response | None:
         """Return why a request is not for us: a page of somebody else may have made it."""

@@ -6,12 +6,12 @@ status and the code decide.
 """
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import attrs
 
-from letagents.domain.accounts import WorkerSessionRequired
+from letagents.domain.accounts import SignInFirst, WorkerSessionRequired
 from letagents.domain.authors import HumansOnly
 from letagents.domain.denials import NotTheManager
 from letagents.domain.errors import (
@@ -210,15 +210,29 @@ def _raised(told: Fields) -> LetAgentsError | None:
     if kind is None:
         return None
     if issubclass(kind, ConnectionLost):
-        worker_id, room_id, why, session_id = told.list("about")
-        return kind(worker_id, room_id, str(why), session_id)
+        return kind(*_about(told))
+    if issubclass(kind, SignInFirst):
+        return None  # what it knows besides is in other fields
     return _of(kind, told.text("happened"), told.text("remedy"))
+
+
+def _about(told: Fields) -> tuple[str | None, str | None, str, str | None]:
+    about = told.list("about")
+    if len(about) != 4 or not all(one is None or isinstance(one, str) for one in about):
+        raise Unreadable("about is not what it should be")
+    worker_id, room_id, why, session_id = (None if one is None else str(one) for one in about)
+    return worker_id, room_id, str(why), session_id
 
 
 def _of(kind: type[LetAgentsError], happened: str, remedy: str) -> LetAgentsError:
     raised = kind.__new__(kind)
     LetAgentsError.__init__(raised, happened, remedy=remedy)
     return raised
+
+
+def kinds() -> Collection[object]:
+    """Return the names of all errors that are told of by name."""
+    return _by(_name).keys()
 
 
 def _name(kind: type[LetAgentsError]) -> str:
