@@ -43,7 +43,7 @@ pytestmark = pytest.mark.anyio
 ROOM = RoomId("shed")
 ID = MessageId(1)
 CLAIM = path_claims.Wanted(task_id="task_1", patterns=(Pattern("a"),), repository="github.com/o/r")
-WRONG = (None, 7, "x", [], {}, [7])
+WRONG: tuple[object, ...] = (None, 7, "x", [], {}, [7])
 
 
 @attrs.frozen
@@ -171,7 +171,7 @@ async def test_an_answer_that_is_almost_right_is_read_or_is_none(served: World, 
     token = served.callers["worker"].token
     await act(calling(served.http, token, served))
     document = answers[-1].json()
-    said = {"status": 200, "content": b""}
+    said = {"content": b""}
 
     def says(_request: httpx.Request) -> httpx.Response:
         return httpx.Response(answers[-1].status_code, content=said["content"])
