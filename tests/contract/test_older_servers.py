@@ -21,8 +21,8 @@ from letagents.adapters.rooms.hosted.rooms import HostedRooms
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain.board import Query
 from letagents.domain.errors import LetAgentsError, UnknownRoom
-from letagents.domain.fencing import Fence
-from letagents.domain.ids import ClientKey, RoomId, Token
+from letagents.domain.fencing import UNNUMBERED, Fence
+from letagents.domain.ids import ClientKey, RoomId, SessionId, Token
 from letagents.domain.messages import After, Draft, Latest
 from letagents.domain.sessions import Arrival
 from letagents.domain.tasks import Patch, Proposal, Status, UnknownTask
@@ -190,6 +190,63 @@ async def test_a_room_that_is_said_to_be_missing_is_looked_for_nowhere_else() ->
 
     assert entered.room_id == ROOM
     assert asked[2:] == [f"/rooms/{ROOM}/messages"]
+
+
+PROJECT = {"id": "p7", "code": None, "name": str(ROOM), "display_name": "Harbour"}
+SAID = {"id": "msg_3", "sender": "Willow", "text": "ahoy", "timestamp": "2026-01-01T00:00:00.000Z"}
+TASK = {
+    "id": "task_2",
+    "title": "mend the roof",
+    "status": "accepted",
+    "created_by": "Willow",
+    "created_at": "2026-01-01T00:00:00.000Z",
+    "updated_at": "2026-01-01T00:00:00.000Z",
+}
+OF_PROJECTS: dict[str, tuple[int, object]] = {
+    "POST /projects/room/harbour/north pier": (200, PROJECT),
+    "GET /projects": (200, {"projects": [{"id": "harbour", "display_name": "Harbour"}]}),
+    "GET /projects/p7/messages": (200, {"project_id": "p7", "messages": [SAID], "has_more": False}),
+    "GET /projects/p7/messages/poll": (200, {"project_id": "p7", "messages": [SAID]}),
+    "POST /projects/p7/messages": (201, {"project_id": "p7", **SAID}),
+    "GET /projects/p7/tasks": (200, {"project_id": "p7", "tasks": [TASK], "has_more": False}),
+    "GET /projects/p7/tasks/task_2": (200, {"project_id": "p7", **TASK}),
+    "PATCH /projects/p7/tasks/task_2": (200, {"project_id": "p7", **TASK, "status": "cancelled"}),
+    "POST /projects/p7/tasks": (201, {"project_id": "p7", **TASK}),
+}
+"""All that such a server has, in its own words: no more fields than it is known to answer with."""
+
+
+async def test_a_server_that_is_none_of_ours_is_understood_too() -> None:
+    asked: list[str] = []
+
+    def says(request: httpx.Request) -> httpx.Response:
+        asked.append(f"{request.method} {request.url.path}")
+        lacking = f"<pre>Cannot {request.method} {request.url.path}</pre>"
+        status, told = OF_PROJECTS.get(asked[-1], (404, None))
+        return httpx.Response(status, json=told) if told else httpx.Response(status, html=lacking)
+
+    fence = Fence(SessionId("agent_session_7"), UNNUMBERED, Token("s" * 43))
+    transport = httpx.MockTransport(says)
+    async with httpx.AsyncClient(transport=transport, base_url="http://rooms.test") as http:
+        calls = Calls(http, lambda: TOKEN)
+        rooms, board = HostedRooms(calls), HostedBoard(calls)
+        entered = await rooms.join(ROOM)
+        listed = await rooms.known()
+        said = await rooms.post(ROOM, Draft("ahoy", ClientKey("a key")), fence)
+        read = await rooms.read(ROOM, Latest(10), fence)
+        heard = await rooms.wait(ROOM, After(None), timeout=timedelta(0), viewer=fence)
+        proposed = await board.propose(ROOM, Proposal(title="mend the roof"), fence)
+        tasks = await board.tasks(ROOM, Query())
+        found = await board.task(ROOM, "task_2")
+        changed = await board.change(ROOM, "task_2", Patch(status=Status.CANCELLED), fence)
+
+    assert (entered.room_id, entered.display_name) == (ROOM, "Harbour")
+    assert [one.display_name for one in listed] == ["Harbour"]
+    assert said.id.number == 3
+    assert read.messages == heard.messages == (said,)
+    assert proposed.view.task == found.task == tasks.tasks[0].task
+    assert changed.task.status is Status.CANCELLED
+    assert set(OF_PROJECTS) <= set(asked)
 
 
 # --- older clients of our own server
