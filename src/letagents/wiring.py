@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.ports.live_codex import LiveCodex
     from letagents.ports.path_claims import PathClaims
     from letagents.ports.providers import Provider
+    from letagents.ports.receipts import Receipts
     from letagents.ports.rooms import RoomTransport
     from letagents.ports.state import StateStore
     from letagents.ports.supervisor import Supervisor
@@ -125,6 +126,7 @@ async def open_letagents(
             codex=functools.cache(_codex) if codex is None else lambda: codex,
             codex_observed=settings.codex_observed,
             presence=functools.cache(functools.partial(_presence, rooms)),
+            receipts=functools.cache(functools.partial(_receipts, rooms)),
         )
 
 
@@ -322,6 +324,19 @@ def _governance(rooms: "RoomTransport") -> "Governance | None":
     from letagents.adapters.rooms.kept.governance import KeptGovernance
 
     return KeptGovernance(rooms)
+
+
+def _receipts(rooms: "RoomTransport") -> "Receipts | None":
+    """Return the receipts of `rooms`, if they keep anything but messages."""
+    if _are_on_a_server(rooms):
+        from letagents.adapters.rooms.hosted.receipts import HostedReceipts
+
+        return HostedReceipts(rooms.calls)
+    if not _keep_books(rooms):
+        return None
+    from letagents.adapters.rooms.kept.receipts import KeptReceipts
+
+    return KeptReceipts(rooms)
 
 
 def _presence(rooms: "RoomTransport") -> "Noticeboard | None":

@@ -27,6 +27,7 @@ WRONG = [
     ("search", ROOM, "hi", "--author", " "),
     ("search", ROOM, "hi", "--since", "soon"),
     ("search", ROOM, "!!!"),
+    ("receipts", ROOM, "msg_99"),
     ("guidelines", ROOM, "--set", "/nowhere/at/all"),
     ("board", "another workshop"),
     ("task", "add", ROOM, " "),

@@ -24,6 +24,7 @@ from letagents.application.path_claims import Paths, PathsOpening, no_paths
 from letagents.application.places import Places
 from letagents.application.plain import PlainSessions
 from letagents.application.presence import Presence, PresenceOpening, not_asked
+from letagents.application.receipts import Reached, ReceiptsOpening, no_receipts
 from letagents.application.registration import Registration
 from letagents.application.repository import Repository
 from letagents.application.searching import Searching
@@ -94,6 +95,7 @@ class Client:
     live: Live
     background: Background
     presence: Presence
+    reached: Reached
 
 
 @asynccontextmanager
@@ -137,6 +139,7 @@ class LetAgents:
     codex: "Callable[[], LiveCodex | None]" = attrs.field(default=no_codex, kw_only=True)
     codex_observed: timedelta = attrs.field(default=timedelta(seconds=8), kw_only=True)
     presence: PresenceOpening = attrs.field(default=not_asked, kw_only=True)
+    receipts: ReceiptsOpening = attrs.field(default=no_receipts, kw_only=True)
     keeps_connections: bool = attrs.field(default=False, kw_only=True)
     """Whether the state keeps connections for all its clients, and not each process its own."""
     may_look: MayLook = attrs.field(default=anywhere, kw_only=True)
@@ -200,6 +203,7 @@ class LetAgents:
             Live(partial(self._live, background)),
             background,
             Presence(self.presence),
+            Reached(self.receipts),
         )
 
     def _live(self, background: Background) -> "LiveSessions":

@@ -59,6 +59,7 @@ class RemoteChats:
             paths=lambda: boards.paths if boards else None,
             presence=lambda: hosting.roster,
             focus=lambda: hosting.focus,
+            receipts=lambda: hosting.receipts,
             keeps_connections=True,
             may_look=lambda room_id: hosting.check_entered(principal, room_id),
             meaning=hosting.meant,

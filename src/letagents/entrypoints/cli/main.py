@@ -112,6 +112,7 @@ def _parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     _tail(commands)
     _send(commands)
     _search(commands)
+    _receipts(commands)
     _board(commands)
     _why(commands)
     deeds.add(commands, argv)
@@ -200,6 +201,14 @@ def _search(commands: Commands) -> None:
         "-n", dest="most", metavar="N", type=_count, default=20, help="so many at most (20)"
     )
     _json(search)
+
+
+def _receipts(commands: Commands) -> None:
+    does = "show whom a message woke, and whether they have had it"
+    receipts = _command(commands, "receipts", module="receipts", does=does)
+    receipts.add_argument("room", metavar="ROOM", help="its name or invite code")
+    receipts.add_argument("message", metavar="msg_N", type=_message_id, help="which message")
+    _json(receipts)
 
 
 def _board(commands: Commands) -> None:
