@@ -13,12 +13,14 @@ from letagents.adapters.providers.open_model import OpenModelConversation, OpenM
 from letagents.adapters.rooms.bells import Nudges
 from letagents.adapters.rooms.evidence import ToldProcesses, UnknownProcesses
 from letagents.adapters.rooms.hosted.board import HostedBoard
+from letagents.adapters.rooms.hosted.focus_rooms import HostedFocusRooms
 from letagents.adapters.rooms.hosted.governance import HostedGovernance
 from letagents.adapters.rooms.hosted.paths import HostedPaths
 from letagents.adapters.rooms.hosted.receipts import HostedReceipts
 from letagents.adapters.rooms.hosted.rooms import HostedRooms
 from letagents.adapters.rooms.kept.artifacts import KeptArtifacts
 from letagents.adapters.rooms.kept.board import KeptBoard
+from letagents.adapters.rooms.kept.focus_rooms import KeptFocusRooms
 from letagents.adapters.rooms.kept.governance import KeptGovernance
 from letagents.adapters.rooms.kept.guidelines import KeptGuidelines
 from letagents.adapters.rooms.kept.knowledge import KeptKnowledge
@@ -40,6 +42,7 @@ from letagents.adapters.system import SystemClock, SystemIds
 from letagents.ports.artifacts import Artifacts
 from letagents.ports.board import Board
 from letagents.ports.clock import Clock
+from letagents.ports.focus_rooms import FocusRooms
 from letagents.ports.forges import Forges
 from letagents.ports.governance import Governance
 from letagents.ports.guard import Hooks
@@ -61,6 +64,10 @@ from letagents.ports.wakes import Wakes
 from letagents.testing.determinism import CountingIds, ManualClock
 from letagents.testing.scripted_codex import ScriptedCodex
 from letagents.testing.scripted_provider import ScriptedConversation, ScriptedProvider
+
+
+def the_focus_rooms(kept: KeptFocusRooms, hosted: HostedFocusRooms) -> tuple[FocusRooms, ...]:
+    return kept, hosted
 
 
 def the_clocks(system: SystemClock, manual: ManualClock) -> tuple[Clock, ...]:

@@ -127,6 +127,25 @@ class FocusRoomsContract(RoomCallers):
         assert len({one.room.room_id for one in found}) == 1
         assert [one.is_new for one in found].count(True) == 1
 
+    @pytest.mark.rule("R20", "R40")
+    async def test_rooms_that_open_one_at_once_open_different_ones(
+        self, rooms: RoomTransport, focus: FocusRooms, focus_elsewhere: FocusRooms
+    ) -> None:
+        parents = [RoomId(f"workshop {number}") for number in range(6)]
+        for parent in parents:
+            await rooms.join(parent)
+        found = []
+
+        async def open_one(place: FocusRooms, parent: RoomId) -> None:
+            found.append((await place.open(parent, "roof")).room)
+
+        async with anyio.create_task_group() as together:
+            for place, parent in zip((focus, focus_elsewhere) * 3, parents, strict=True):
+                together.start_soon(open_one, place, parent)
+
+        assert len({room.room_id for room in found}) == 6
+        assert {room.focus and room.focus.parent for room in found} == set(parents)
+
     @pytest.mark.rule("R42")
     async def test_only_who_works_on_a_task_opens_and_concludes_its_room(
         self, focus: FocusRooms, board: Board, ada: Connection, bob: Connection, task_id: str

@@ -6,6 +6,7 @@ from urllib.parse import quote
 import attrs
 
 from letagents.adapters.rooms.hosted.calls import Calls
+from letagents.adapters.rooms.hosted.lacking import there
 from letagents.adapters.rooms.hosted.projects import Absent
 from letagents.domain.fencing import Fence
 from letagents.domain.focus_rooms import Changes, Outcome
@@ -18,6 +19,8 @@ from letagents.wire.http import focus_rooms as wire
 from letagents.wire.http import messages as wire_messages
 from letagents.wire.http.reading import Fields
 
+WHAT = "focus rooms"
+
 
 @attrs.frozen
 class HostedFocusRooms:
@@ -27,17 +30,19 @@ class HostedFocusRooms:
 
     async def beside(self, room_id: RoomId, viewer: Fence | None = None) -> tuple[Room, ...]:
         """Return the focus rooms beside the room, the newest first."""
-        return await self._calls.get(
+        asked = self._calls.get(
             f"{rooms.path(room_id)}/focus-rooms",
             lambda answer: tuple(map(rooms.room, Fields(answer).list("focus_rooms"))),
             headers=credentials.in_headers(viewer),
         )
+        return await there(WHAT, asked)
 
     async def of_key(self, room_id: RoomId, key: str, viewer: Fence | None = None) -> Room:
         """Return the focus room of that key."""
-        return await self._calls.get(
+        asked = self._calls.get(
             _path(room_id, key), rooms.room, headers=credentials.in_headers(viewer)
         )
+        return await there(WHAT, asked)
 
     async def open_for_task(
         self,
@@ -64,7 +69,8 @@ class HostedFocusRooms:
     ) -> Opened:
         """Return the open focus room of that title, made if there is none."""
         asked = {"title": title, "display_name": display_name}
-        return await self._open(f"{rooms.path(room_id)}/focus-rooms", asked, fence)
+        opening = self._open(f"{rooms.path(room_id)}/focus-rooms", asked, fence)
+        return await there(WHAT, opening)
 
     async def _open(self, path: str, asked: dict[str, Any], fence: Fence | None) -> Opened:
         return await self._calls.send(
@@ -79,13 +85,14 @@ class HostedFocusRooms:
         self, room_id: RoomId, key: str, changes: Changes, fence: Fence | None = None
     ) -> Room:
         """Set how it belongs to the room."""
-        return await self._calls.send(
+        asked = self._calls.send(
             "PATCH",
             f"{_path(room_id, key)}/settings",
             wire.plain_changes(changes) | credentials.in_body_of_anybody(fence),
             rooms.room,
             headers=credentials.origin(fence),
         )
+        return await there(WHAT, asked)
 
     async def conclude(
         self, room_id: RoomId, key: str, outcome: Outcome, fence: Fence | None = None
@@ -97,13 +104,14 @@ class HostedFocusRooms:
             message = wire_messages.message(said.document, room_id) if said else None
             return Concluded(_room(answer), message)
 
-        return await self._calls.send(
+        asked = self._calls.send(
             "POST",
             f"{_path(room_id, key)}/conclude",
             wire.plain_outcome(outcome) | credentials.in_body_of_anybody(fence),
             concluded,
             headers=credentials.origin(fence),
         )
+        return await there(WHAT, asked)
 
 
 def _path(room_id: RoomId, key: str) -> str:
