@@ -23,6 +23,7 @@ from tests.postgres_server import with_options
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.nudges.postgres import PostgresNudges
 from letagents.adapters.rooms.book import Book
+from letagents.adapters.rooms.kept.focus_rooms import KeptFocusRooms
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.sql import migrations
 from letagents.adapters.sql.database import Unit
@@ -490,3 +491,18 @@ def test_the_form_is_the_same_as_everywhere(database: PostgresDatabase) -> None:
     found = database.read(lambda unit: migrations.form(unit, dialect))
 
     assert found == migrations.VERSION
+
+
+async def test_rooms_that_were_made_before_can_be_beside_others(blank_postgres: str) -> None:
+    before = rooms_in(blank_postgres, NoNudges())
+    await before.join(ROOM)
+    await before.aclose()
+    with psycopg.connect(plain(blank_postgres), autocommit=True) as other:
+        for column in ("parent_room_id", "focus_key", "focus_number"):
+            other.execute(f"ALTER TABLE rooms DROP COLUMN {column}".encode())
+        other.execute("UPDATE letagents_form SET number = 4")
+    after = rooms_in(blank_postgres, NoNudges())
+    opened = await KeptFocusRooms(after).open(ROOM, "An idea")
+
+    assert await after.join(RoomId(f"{ROOM}/focus/an-idea"), create=False) == opened.room
+    await after.aclose()
