@@ -337,6 +337,18 @@ async def test_a_token_in_a_wrong_place_is_none(room: Room, headers: Headers) ->
         assert answer.status_code == 401, (path, answer.text)
 
 
+async def test_a_token_in_a_body_is_none(room: Room) -> None:
+    before = room.kept()
+    names = ("token", "access_token", "authorization", "letagents_token", "Authorization")
+    for method, path in WRITES:
+        asked = room.worker | dict.fromkeys(names, TOKEN)
+        answer = await room.http.request(method, room.path(path), json=asked)
+
+        assert answer.status_code == 401, (path, answer.text)
+        assert TOKEN not in answer.text
+    assert room.kept() == before
+
+
 async def test_no_secret_is_in_a_log_or_an_answer_of_a_refusal(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
