@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.adapters.guard.claims import GuardedRooms
     from letagents.adapters.guard.hooks import GitHooks
     from letagents.adapters.rooms.bells import Nudges
-    from letagents.adapters.rooms.book import Keeping
+    from letagents.adapters.rooms.book import Keeping, Noting
     from letagents.adapters.rooms.hosted.rooms import HostedRooms
     from letagents.adapters.rooms.routed import RoutedRooms
     from letagents.adapters.state.json_file import JsonFileState
@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.domain.open_models import Endpoint
     from letagents.domain.path_guard import IsHeld
     from letagents.domain.sessions import Session
+    from letagents.ports.activity import Reports
     from letagents.ports.attendance import Attendance
     from letagents.ports.board import Board
     from letagents.ports.clock import Clock
@@ -125,6 +126,7 @@ async def open_letagents(
             focus=functools.cache(functools.partial(_focus, rooms, settings.lease_term)),
             codex=functools.cache(_codex) if codex is None else lambda: codex,
             codex_observed=settings.codex_observed,
+            reports=functools.cache(functools.partial(_reports, rooms)),
             presence=functools.cache(functools.partial(_presence, rooms)),
             receipts=functools.cache(functools.partial(_receipts, rooms)),
         )
@@ -216,6 +218,21 @@ def _memory_apart(rooms: "RoutedRooms", clock: "Clock") -> "Stores | None":
             for part in parts
         }
     )
+
+
+def _reports(rooms: "RoomTransport") -> "Reports | None":
+    """Return where it is reported what programs do for their agents."""
+    if _are_apart(rooms):
+        return _in_both(rooms, _reports)
+    if _are_on_a_server(rooms):
+        from letagents.adapters.rooms.hosted.reports import HostedReports
+
+        return HostedReports(rooms.calls)
+    if not _take_notes(rooms):
+        return None
+    from letagents.adapters.rooms.kept.activities import KeptActivities
+
+    return KeptActivities(rooms)
 
 
 def _codex() -> "LiveCodex":
@@ -391,6 +408,11 @@ def _are_on_a_server(rooms: object) -> "TypeGuard[HostedRooms]":
 def _keep_books(rooms: object) -> "TypeGuard[Keeping]":
     """Whether what is kept in rooms can be kept in these; those that were passed in may not."""
     return hasattr(rooms, "change") and hasattr(rooms, "look")
+
+
+def _take_notes(rooms: object) -> "TypeGuard[Noting]":
+    """Whether what programs report can be kept in these rooms."""
+    return _keep_books(rooms) and hasattr(rooms, "note") and hasattr(rooms, "listen_for")
 
 
 def _quiet_by_default() -> None:

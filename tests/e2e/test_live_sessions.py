@@ -13,10 +13,13 @@ from tests.e2e.chats import Chat, House, chatting
 from tests.integration import provider_stages
 
 from letagents.adapters.providers.live_codex import AppServers
+from letagents.domain.activity import Report
+from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.domain.progress import Activity
 from letagents.ports.live_codex import Seen
 from letagents.settings import Settings
+from letagents.testing.determinism import ManualClock
 from letagents.testing.scripted_codex import ScriptedCodex
 from letagents.testing.scripted_provider import Play
 from letagents.wiring import open_letagents
@@ -167,6 +170,88 @@ async def test_the_room_sees_what_the_session_s_worker_does(
     assert bound.agent_instance_id == registered["worker_id"]
 
 
+@pytest.mark.rule("Y38")
+async def test_what_comes_too_soon_after_another_is_not_shown(
+    tmp_path: Path, codex: ScriptedCodex
+) -> None:
+    clock = ManualClock()
+    settings = Settings(home=tmp_path, codex_observed=timedelta(0))
+    async with (
+        open_letagents(settings, codex=codex, clock=clock, surroundings=Here()) as letagents,
+        chatting(letagents) as chat,
+    ):
+        house = House(letagents, "2025-11-25", AsyncExitStack())
+        chat.visit.client.live.sessions.bridge.snapshot = 0.02
+        await start(chat)
+        await chat.call(
+            "register_agent_session", registration_key="its", room_id="workshop", runtime="codex"
+        )
+        with anyio.fail_after(PATIENCE):
+            await codex.followed.wait()
+            codex.tell(Activity("item/started", "first"))
+            [trace] = await _traces(house)
+            codex.tell(Activity("item/started", "too soon"))
+            looks = codex.looks
+            while codex.looks < looks + 2:  # noqa: ASYNC110  it looks once nothing is left
+                await anyio.sleep(0.02)
+            clock.pass_by(timedelta(seconds=1))
+            shown: list[str] = []
+            while "later" not in shown:
+                codex.tell(Activity("item/started", "later"))
+                await anyio.sleep(0.02)
+                shown = await _updates(house, trace.reasoning_id)
+
+    assert shown == ["later", "first"]
+
+
+@pytest.mark.rule("X28")
+async def test_the_room_hears_that_the_session_s_program_is_there(
+    house: House, chat: Chat, codex: ScriptedCodex
+) -> None:
+    heard: list[tuple[str, str]] = []
+
+    class Ear:
+        async def report(self, room_id: RoomId, found: Report, fence: Fence) -> None:
+            heard.append((found.method, found.status))
+
+    bridge = chat.visit.client.live.sessions.bridge
+    bridge.reports, bridge.snapshot = Ear, 0.02
+    await start(chat)
+    await chat.call(
+        "register_agent_session", registration_key="its", room_id="workshop", runtime="codex"
+    )
+    with anyio.fail_after(PATIENCE):
+        while not heard:  # noqa: ASYNC110  the ear is not awaited
+            await anyio.sleep(0.02)
+        while len(heard) < 2:
+            codex.tell(Activity("turn/failed", "It failed", "blocked"))
+            await anyio.sleep(0.02)
+
+    assert heard == [("native_harness.heartbeat", "working"), ("turn/failed", "blocked")]
+
+
+async def test_a_session_that_is_over_is_seen_to_without_being_asked_for(
+    house: House, chat: Chat, codex: ScriptedCodex
+) -> None:
+    chat.visit.client.live.sessions.watched_every = 0.02
+    await start(chat)
+    codex.seen = Seen("idle", "completed")
+    with anyio.fail_after(PATIENCE):
+        while codex.there:  # noqa: ASYNC110  nobody is told
+            await anyio.sleep(0.02)
+    status = await chat.call("status_local_codex_session")
+
+    assert status["session"]["status"] == "completed"
+    assert len(codex.ended) == 1
+
+
+async def _updates(house: House, reasoning_id: str) -> list[str]:
+    stores = house.letagents.memory()
+    assert stores is not None
+    updates = await stores.reasonings.updates(ROOM, reasoning_id)
+    return [one.trace.summary for one in updates]
+
+
 async def _traces(house: House) -> Any:
     stores = house.letagents.memory()
     assert stores is not None
@@ -181,6 +266,8 @@ async def test_codex_itself_is_started_seen_and_stopped(
 ) -> None:
     stage = provider_stages.codex(tmp_path, monkeypatch)
     monkeypatch.setenv("LETAGENTS_TOKEN", "owner's")
+    monkeypatch.setenv("CODEX_THREAD_ID", "the one of the chat")
+    monkeypatch.setenv("LETAGENTS_AGENT_INSTANCE_ID", "the chat's")
     stage.play(Play(hangs=True))
     settings = Settings(home=tmp_path / "home", codex_observed=timedelta(0))
     servers = AppServers(provider_stages.TOOLS)
@@ -204,3 +291,4 @@ async def test_codex_itself_is_started_seen_and_stopped(
     assert argv[argv.index("notify=[]") + 1] == "-c"
     assert argv[-2:] == ["--listen", started["local_codex_session"]["server_url"]]
     assert "owner's" not in " ".join(argv)
+    assert not {"CODEX_THREAD_ID", "LETAGENTS_AGENT_INSTANCE_ID"} & set(stage.environ())

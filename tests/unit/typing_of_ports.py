@@ -17,7 +17,9 @@ from letagents.adapters.rooms.hosted.focus_rooms import HostedFocusRooms
 from letagents.adapters.rooms.hosted.governance import HostedGovernance
 from letagents.adapters.rooms.hosted.paths import HostedPaths
 from letagents.adapters.rooms.hosted.receipts import HostedReceipts
+from letagents.adapters.rooms.hosted.reports import HostedReports
 from letagents.adapters.rooms.hosted.rooms import HostedRooms
+from letagents.adapters.rooms.kept.activities import KeptActivities
 from letagents.adapters.rooms.kept.artifacts import KeptArtifacts
 from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.kept.focus_rooms import KeptFocusRooms
@@ -39,6 +41,7 @@ from letagents.adapters.supervision.sql import SqlSupervision
 from letagents.adapters.supervisor.none import NoSupervisor
 from letagents.adapters.supervisor.socket import SocketSupervisor
 from letagents.adapters.system import SystemClock, SystemIds
+from letagents.ports.activity import Reports
 from letagents.ports.artifacts import Artifacts
 from letagents.ports.board import Board
 from letagents.ports.clock import Clock
@@ -174,3 +177,7 @@ def the_conversations(
 
 def the_codexes(servers: AppServers, scripted: ScriptedCodex) -> tuple[LiveCodex, ...]:
     return servers, scripted
+
+
+def the_reports(kept: KeptActivities, hosted: HostedReports) -> tuple[Reports, ...]:
+    return kept, hosted

@@ -42,11 +42,16 @@ from letagents.ports.surroundings import Checkouts, Surroundings
 if TYPE_CHECKING:
     from letagents.application.directory import Directory
     from letagents.application.live_sessions import LiveSessions
+    from letagents.ports.activity import Reports
     from letagents.ports.live_codex import LiveCodex
 
 
 def no_codex() -> None:
     """Say that no Codex is to be had."""
+
+
+def no_reports() -> None:
+    """Say that nobody hears what programs do for their agents."""
 
 
 @attrs.define(eq=False)
@@ -137,6 +142,7 @@ class LetAgents:
     paths: PathsOpening = attrs.field(default=no_paths, kw_only=True)
     focus: FocusOpening = attrs.field(default=none_beside, kw_only=True)
     codex: "Callable[[], LiveCodex | None]" = attrs.field(default=no_codex, kw_only=True)
+    reports: "Callable[[], Reports | None]" = attrs.field(default=no_reports, kw_only=True)
     codex_observed: timedelta = attrs.field(default=timedelta(seconds=8), kw_only=True)
     presence: PresenceOpening = attrs.field(default=not_asked, kw_only=True)
     receipts: ReceiptsOpening = attrs.field(default=no_receipts, kw_only=True)
@@ -216,7 +222,7 @@ class LetAgents:
                 "Codex sessions are started on the machine that they work on, and this is another.",
                 remedy="Ask your user to start Codex there, with letagents among its MCP servers.",
             )
-        bridge = Bridge(self.state, self.clock, codex, self.memory)
+        bridge = Bridge(self.state, self.clock, codex, self.memory, self.reports)
         return LiveSessions(
             self.state,
             self.surroundings,

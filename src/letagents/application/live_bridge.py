@@ -11,6 +11,7 @@ import attrs
 import structlog
 
 from letagents.application.memory import Stores
+from letagents.domain import activity as activity_of
 from letagents.domain import live_sessions, reasoning
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.fencing import UNNUMBERED, Fence
@@ -19,6 +20,8 @@ from letagents.domain.live_sessions import LiveSession
 from letagents.domain.local_state import LocalState, StoredSession
 from letagents.domain.progress import Activity
 from letagents.domain.throttles import Throttle
+from letagents.domain.ticks import Tick
+from letagents.ports.activity import Reports
 from letagents.ports.clock import Clock
 from letagents.ports.live_codex import LiveCodex
 from letagents.ports.state import StateStore
@@ -27,6 +30,8 @@ log = structlog.get_logger()
 
 SNAPSHOT = 2.0
 """Seconds between two looks at a thread. (Source: supervisor 8.8.)"""
+HEARTBEAT = 15.0
+"""Seconds without a report after which one says that the session is there."""
 GOAL = "Progress of a local Codex session, as it streams."
 
 
@@ -38,6 +43,9 @@ class Bridge:
     clock: Clock
     codex: LiveCodex
     stores: Callable[[], Stores | None]
+    reports: Callable[[], Reports | None]
+    snapshot: float = SNAPSHOT
+    _reported: dict[str, Tick] = attrs.field(factory=dict)
 
     async def run(self, session_id: str) -> None:
         """Show what a session does, until it is over.
@@ -57,16 +65,16 @@ class Bridge:
 
         async with self.codex.follow(session.server_url, tell), newest, told:
             while session is not None and session.status.is_alive:
-                with anyio.move_on_after(SNAPSHOT) as waited:
-                    await self._show(session_id, await told.receive(), throttle)
-                if waited.cancelled_caught:
-                    await self._snapshot(session, throttle)
+                await self._beat(session)
+                activity = None
+                with anyio.move_on_after(self.snapshot):
+                    activity = await told.receive()
+                if activity is None:
+                    seen = await self.codex.look(*session.place)
+                    activity = seen.activity
+                if activity is not None:
+                    await self._show(session_id, activity, throttle)
                 session = live_sessions.of_id(await self.state.read(), session_id)
-
-    async def _snapshot(self, session: LiveSession, throttle: Throttle) -> None:
-        seen = await self.codex.look(session.server_url, session.thread_id, session.turn_id)
-        if seen.activity is not None:
-            await self._show(session.session_id, seen.activity, throttle)
 
     async def _show(self, session_id: str, activity: Activity, throttle: Throttle) -> None:
         state = await self.state.read()
@@ -82,8 +90,33 @@ class Bridge:
         try:
             said = _trace(activity)
             await stores.reasonings.post(RoomId(session.room_id), said, _fence(worker))
+            await self._report(session, worker, activity.method, activity.status)
         except LetAgentsError as error:
             log.info("live_session.unseen", session_id=session_id, code=error.code)
+
+    async def _beat(self, session: LiveSession) -> None:
+        """Report that it is there, where nothing was reported for a while."""
+        last, now = self._reported.get(session.session_id), self.clock.tick()
+        if last is not None and last.boot == now.boot and now.seconds - last.seconds < HEARTBEAT:
+            return
+        worker = live_sessions.worker(await self.state.read(), session)
+        if worker is None:
+            return
+        try:
+            await self._report(session, worker, "native_harness.heartbeat", "working")
+        except LetAgentsError as error:
+            log.info("live_session.unseen", session_id=session.session_id, code=error.code)
+
+    async def _report(
+        self, session: LiveSession, worker: StoredSession, method: str, status: str
+    ) -> None:
+        """Report what it does. The numbers of reports grow with time, whoever makes them."""
+        self._reported[session.session_id] = self.clock.tick()
+        reports, now = self.reports(), self.clock.now()
+        if reports is not None:
+            number = int(now.timestamp() * 1000)
+            found = activity_of.report(now, number, method, status)
+            await reports.report(RoomId(session.room_id), found, _fence(worker))
 
     async def _bind(self, session_id: str, worker: StoredSession) -> None:
         now = self.clock.now()

@@ -66,6 +66,7 @@ class LiveSessions:
     bridge: Bridge
     background: Background
     observed: timedelta = OBSERVED
+    watched_every: float = WATCHED_EVERY
     _launched: dict[str, Server] = attrs.field(factory=dict)
     _watches: dict[str, Callable[[], None]] = attrs.field(factory=dict)
 
@@ -203,7 +204,7 @@ class LiveSessions:
         if session.server_url and await self.codex.is_ready(session.server_url):
             error = None
             with suppress(LetAgentsError):  # it may be over already
-                await self.codex.interrupt(session.server_url, session.thread_id, session.turn_id)
+                await self.codex.interrupt(*session.place)
         await self._end_server(session, None, anyway=shutdown)
         log.info("live_session.stopped", session_id=session.session_id, room_id=session.room_id)
         return await self._note(session, status=Status.INTERRUPTED, last_error=error)
@@ -228,7 +229,7 @@ class LiveSessions:
         return live_sessions.current(state, room_id)
 
     async def _look(self, session: LiveSession) -> Seen:
-        return await self.codex.look(session.server_url, session.thread_id, session.turn_id)
+        return await self.codex.look(*session.place)
 
     async def _note(self, session: LiveSession, **changes: object) -> LiveSession:
         if all(getattr(session, name) == value for name, value in changes.items()):
@@ -274,7 +275,7 @@ class LiveSessions:
 
     async def _look_after(self, session_id: str) -> None:
         while True:
-            await anyio.sleep(WATCHED_EVERY)
+            await anyio.sleep(self.watched_every)
             inspected = await self.inspect(session_id)
             if inspected is None or not inspected.session.status.is_alive:
                 return

@@ -96,6 +96,11 @@ class LiveSession:
         """Return what everybody may see (Y37)."""
         return {name: one for name, one in plain(self).items() if name not in _HIDDEN}
 
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """The server, the thread and the turn that it lives in."""
+        return self.server_url, self.thread_id, self.turn_id
+
     def is_at(self, room_id: str, cwd: str, branch: str | None) -> bool:
         """Whether it works in that room, folder and branch (Y36)."""
         return (self.room_id, self.cwd, self.repo_branch) == (room_id, cwd, branch)

@@ -12,6 +12,14 @@ from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.whereabouts import Whereabouts
 
 
+class Reports(Protocol):
+    """Where what a program does for its agent is reported, if only that is to be done."""
+
+    async def report(self, room_id: RoomId, found: Report, fence: Fence) -> object:
+        """Keep a report. Raises: as `Activities.report`, and NotAvailable."""
+        ...
+
+
 class Activities(Protocol):
     """What agents are seen to do."""
 

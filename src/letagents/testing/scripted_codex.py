@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import anyio
+import anyio.lowlevel
 import attrs
 
 from letagents.domain.errors import Malformed
@@ -23,6 +24,7 @@ class ScriptedCodex:
     there: dict[str, int] = attrs.field(factory=dict)
     interrupted: list[str] = attrs.field(factory=list)
     ended: list[int] = attrs.field(factory=list)
+    looks: int = 0
     is_broken: bool = False
     """Whether servers say that they are ready, and answer nothing."""
     seen_later: Seen | None = None
@@ -58,6 +60,7 @@ class ScriptedCodex:
     async def look(self, url: str, thread_id: str, turn_id: str) -> Seen:
         """Return what the test says."""
         self._check(url)
+        self.looks += 1
         return self.seen
 
     async def interrupt(self, url: str, thread_id: str, turn_id: str) -> None:
@@ -82,7 +85,8 @@ class ScriptedCodex:
             tell(activity)
 
     async def terminate(self, pid: int, birth: str) -> None:
-        """End it, if it is that one."""
+        """End it, if it is that one. As with a real one, that takes a moment."""
+        await anyio.lowlevel.checkpoint()
         for url in [url for url, there in self.there.items() if there == pid]:
             if birth == f"birth-{pid}":
                 del self.there[url]

@@ -22,6 +22,16 @@ def report(body: Mapping[str, Any]) -> Report:
     )
 
 
+def plain_report(found: Report) -> Plain:
+    """Return the body of a report."""
+    return {
+        "observed_at": moments.to_text(found.observed_at),
+        "sequence": found.sequence,
+        "method": found.method,
+        "status": found.status,
+    }
+
+
 def plain(room_id: RoomId, one: Activity, *, recorded: bool) -> Plain:
     """Return what is answered to a report; beside `axis` the fields are our own."""
     return {
