@@ -6,7 +6,6 @@ Every result is held to the schema that its tool declares.
 import contextlib
 import json
 import queue
-import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Mapping
@@ -20,7 +19,7 @@ import jsonschema  # type: ignore[import-untyped]  # it ships no types
 from mcp import Client
 from mcp_types import CallToolResult, Implementation, TextContent
 from tests.contract.machine import Here
-from tests.e2e.shell import COMMAND, PATIENCE, environment
+from tests.e2e.shell import PATIENCE, begun, environment
 
 from letagents.application.client import LetAgents
 from letagents.domain.bounds import RESULT_LIMIT
@@ -150,14 +149,7 @@ class Served:
     def __init__(
         self, home: Path, era: str = ERAS[0], settings: Mapping[str, str] | None = None
     ) -> None:
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(
-            [*COMMAND, "mcp"],
-            stdin=pipe,
-            stdout=pipe,
-            stderr=pipe,
-            env=environment(home, settings),
-        )
+        self.process = begun(["mcp"], environment(home, settings))
         self.said: list[bytes] = []
         self.complained: list[bytes] = []
         self._answers: dict[object, Plain] = {}

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Self
+from typing import IO, Self, cast
 
 PATIENCE = 60
 """Seconds until a wait is given up; nothing here depends on how busy the machine is."""
@@ -29,20 +29,27 @@ def environment(home: Path, more: Mapping[str, str] | None = None) -> dict[str, 
     return {**plain, **ours, "TMPDIR": str(home.parent), **(more or {})}
 
 
+def begun(words: Sequence[str], environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+    """Start a command whose streams are pipes; as itself, where its Python is told anything."""
+    told = any(name.startswith("PYTHON") and name not in os.environ for name in environment)
+    if sys.platform != "win32" and not told:
+        from tests.e2e.forks import Forked
+
+        return cast("subprocess.Popen[bytes]", Forked(words, environment))
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        [*COMMAND, *words], stdin=pipe, stdout=pipe, stderr=pipe, env=environment
+    )
+
+
 def run(
     home: Path, *words: str, given: bytes = b"", settings: Mapping[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":
     """Run one command to its end."""
-    done = subprocess.run(
-        [*COMMAND, *words],
-        input=given,
-        capture_output=True,
-        env=environment(home, settings),
-        timeout=PATIENCE,
-        check=False,
-    )
+    process = begun(words, environment(home, settings))
+    out, errors = process.communicate(given, PATIENCE)
     return subprocess.CompletedProcess(
-        done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
+        process.args, process.returncode, out.decode(), errors.decode()
     )
 
 
@@ -57,9 +64,15 @@ class Running:
         out: "int | IO[bytes]" = subprocess.PIPE,
         settings: Mapping[str, str] | None = None,
     ) -> None:
-        self.process = subprocess.Popen(
-            [*COMMAND, *words], stdout=out, stderr=subprocess.PIPE, env=environment(home, settings)
-        )
+        told = environment(home, settings)
+        if out == subprocess.PIPE:
+            self.process = begun(words, told)
+            assert self.process.stdin is not None
+            self.process.stdin.close()
+        else:
+            self.process = subprocess.Popen(
+                [*COMMAND, *words], stdout=out, stderr=subprocess.PIPE, env=told
+            )
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         if self.process.stdout is not None:
             threading.Thread(target=self._read, args=[self.process.stdout], daemon=True).start()
