@@ -146,10 +146,12 @@ HELLO: Plain = {
 class Served:
     """`letagents mcp` as a process, over pipes. All that it ever said is kept."""
 
+    begun = staticmethod(begun)
+
     def __init__(
         self, home: Path, era: str = ERAS[0], settings: Mapping[str, str] | None = None
     ) -> None:
-        self.process = begun(["mcp"], environment(home, settings))
+        self.process = self.begun(["mcp"], environment(home, settings))
         self.said: list[bytes] = []
         self.complained: list[bytes] = []
         self._answers: dict[object, Plain] = {}

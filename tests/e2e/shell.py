@@ -32,10 +32,15 @@ def environment(home: Path, more: Mapping[str, str] | None = None) -> dict[str, 
 def begun(words: Sequence[str], environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
     """Start a command whose streams are pipes; as itself, where its Python is told anything."""
     told = any(name.startswith("PYTHON") and name not in os.environ for name in environment)
-    if sys.platform != "win32" and not told:
-        from tests.e2e.forks import Forked
+    if sys.platform == "win32" or told:
+        return begun_anew(words, environment)
+    from tests.e2e.forks import Forked
 
-        return cast("subprocess.Popen[bytes]", Forked(words, environment))
+    return cast("subprocess.Popen[bytes]", Forked(words, environment))
+
+
+def begun_anew(words: Sequence[str], environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+    """Start a command whose streams are pipes, as a shell would."""
     pipe = subprocess.PIPE
     return subprocess.Popen(
         [*COMMAND, *words], stdin=pipe, stdout=pipe, stderr=pipe, env=environment

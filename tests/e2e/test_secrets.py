@@ -8,6 +8,7 @@ import attrs
 import psutil  # type: ignore[import-untyped]  # it ships no types
 import pytest
 from tests.e2e.chats import ERAS, Plain, Served, posix
+from tests.e2e.shell import begun_anew
 
 SIGNED_IN = "owner-token-0123456789abcdef"
 KEYS = ("registration key of one chat", "registration key of another chat")
@@ -50,6 +51,8 @@ def signed_in(home: Path) -> None:
 
 class Overseen(Served):
     """A process whose every answer is followed by a look at the secrets that there are then."""
+
+    begun = staticmethod(begun_anew)
 
     def __init__(self, home: Path, era: str, found: set[str]) -> None:
         self.home, self.found = home, found

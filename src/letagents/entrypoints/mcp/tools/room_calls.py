@@ -4,7 +4,7 @@ from letagents.application.credentials import STORED
 from letagents.application.places import Entered
 from letagents.domain import live_sessions, rooms
 from letagents.domain.accounts import SignInFirst
-from letagents.domain.errors import UnknownRoom
+from letagents.domain.errors import StateDamaged, StateUnavailable, UnknownRoom
 from letagents.domain.ids import RoomId
 from letagents.entrypoints.mcp.tool import Arguments
 from letagents.entrypoints.mcp.tools.arguments import claim, named_room, naming, text_of
@@ -107,8 +107,14 @@ async def _welcome(visit: Visit, entered: Entered, conversation: str | None = No
 
 
 async def _codex(visit: Visit) -> Result:
-    """Return which live session the room has, as it was seen last: of this nothing is loaded."""
-    state = await visit.client.chat.state.read()
+    """Return which live session the room has, as it was seen last: of this nothing is loaded.
+
+    Where the state cannot be read, nothing is said of them: to see one's room it is not needed.
+    """
+    try:
+        state = await visit.client.chat.state.read()
+    except (StateDamaged, StateUnavailable):
+        return {}
     there = visit.client.places.current_id
     session = live_sessions.current(state, there) if there is not None else None
     return {
