@@ -47,8 +47,9 @@ class Edge:
     reached: int = 0
 
     def pass_by(self) -> None:
+        """Go on, unless this is where it is killed, or it was killed before."""
         self.reached += 1
-        if self.reached == self.at:
+        if self.at and self.reached >= self.at:
             raise Killed
 
 

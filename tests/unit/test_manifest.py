@@ -15,12 +15,14 @@ from letagents.domain.manifest import (
     FenceLost,
     GenerationDamaged,
     ManifestRefused,
+    Process,
 )
 from letagents.domain.recovery import Desired
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 ENTRY = Entry("e1", "workshop", "Ada", "codex", NOW)
 FIRST = Execution("x1", "w1", 7, NOW)
+PROCESS = Process("scripted", 4242, "birth-1")
 
 
 @pytest.mark.rule("J50")
@@ -76,6 +78,27 @@ def test_how_a_process_ended_stays() -> None:
     for entry, execution_id in ((over, "x1"), (manifest.begun(ENTRY, FIRST), "x2"), (ENTRY, "x1")):
         with pytest.raises(ManifestRefused, match="append-only and immutable"):
             manifest.ended(entry, execution_id, Ending.STOPPED, now=NOW)
+
+
+@pytest.mark.rule("J52")
+def test_a_process_that_is_there_is_remembered_with_its_conversation() -> None:
+    there = manifest.started(manifest.begun(ENTRY, FIRST), PROCESS, "c1")
+
+    assert there.execution is not None
+    assert there.execution.process == PROCESS
+    assert there.continuation_id == "c1"
+    over = manifest.ended(there, "x1", Ending.CRASHED, now=NOW)
+    assert over.history.ends == (NOW,)
+    for entry in (over, ENTRY):
+        with pytest.raises(ManifestRefused):
+            manifest.started(entry, PROCESS, "c1")
+
+
+@pytest.mark.rule("J41", "J53")
+def test_an_end_that_was_wanted_is_no_crash() -> None:
+    over = manifest.ended(manifest.begun(ENTRY, FIRST), "x1", Ending.STOPPED, now=NOW)
+
+    assert over.history.ends == ()
 
 
 @pytest.mark.rule("J54")

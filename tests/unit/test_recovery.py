@@ -38,6 +38,7 @@ def test_who_is_to_stop_is_stopped(history: History) -> None:
     assert decide(Desired.STOPPED, Seen.UNSURE, history) is Action.STOP
     assert decide(Desired.STOPPED, Seen.ABSENT, history) is Action.NOTHING
     assert decide(Desired.PAUSED, Seen.ABSENT, history) is Action.NOTHING
+    assert decide(Desired.PAUSED, Seen.ALIVE, history) is Action.STOP
 
 
 @pytest.mark.rule("J41")

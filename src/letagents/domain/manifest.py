@@ -16,6 +16,7 @@ from datetime import datetime
 
 import attrs
 
+from letagents.domain import recovery
 from letagents.domain.bindings import Place
 from letagents.domain.errors import LetAgentsError, Malformed
 from letagents.domain.recovery import Desired, History
@@ -87,6 +88,16 @@ class Ending(enum.Enum):
 
 
 @attrs.frozen
+class Process:
+    """How to find an agent's process again, and to know that it is the same one."""
+
+    kind: str
+    pid: int
+    birth: str
+    url: str | None = None
+
+
+@attrs.frozen
 class Execution:
     """One process of an agent's provider."""
 
@@ -96,6 +107,13 @@ class Execution:
     started_at: datetime
     ended_at: datetime | None = None
     ending: Ending | None = None
+    process: Process | None = None
+    """None until it has been started."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return self.ended_at is not None
 
 
 @attrs.frozen
@@ -140,6 +158,13 @@ class Entry:
             execution_id=execution.execution_id if execution else None,
             has_ended=execution is not None and execution.ended_at is not None,
         )
+
+
+def unknown(entry_id: str) -> ManifestRefused:
+    """Return what is said to who names an agent that is not there."""
+    return ManifestRefused(
+        f"Unknown daemon manifest entry: {entry_id}", remedy="Name an agent that there is."
+    )
 
 
 def next_generation(text: str | None) -> int:
@@ -190,6 +215,24 @@ def begun(entry: Entry, execution: Execution) -> Entry:
     return attrs.evolve(entry, execution=execution, work_attempt_id=execution.work_attempt_id)
 
 
+def started(entry: Entry, process: Process, continuation_id: str) -> Entry:
+    """Return the entry once its new process is there, with the conversation that goes on in it.
+
+    Raises:
+        ManifestRefused: it has begun none.
+    """
+    execution = entry.execution
+    if execution is None or execution.is_over:
+        raise ManifestRefused(
+            f"{entry.entry_id} has no process that begins.", remedy="Look at the agent again."
+        )
+    there = attrs.evolve(execution, process=process)
+    history = recovery.succeeded(entry.history)
+    return attrs.evolve(
+        entry, execution=there, continuation_id=continuation_id, history=history, last_error=None
+    )
+
+
 def ended(entry: Entry, execution_id: str, ending: Ending, *, now: datetime) -> Entry:
     """Return the entry once that process has ended.
 
@@ -203,4 +246,7 @@ def ended(entry: Entry, execution_id: str, ending: Ending, *, now: datetime) -> 
             remedy="Look at the agent again.",
         )
     over = attrs.evolve(execution, ended_at=now, ending=ending)
-    return attrs.evolve(entry, execution=over)
+    history = entry.history
+    if ending is not Ending.STOPPED:
+        history = recovery.ended(history, now=now)
+    return attrs.evolve(entry, execution=over, history=history)

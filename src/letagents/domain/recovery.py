@@ -2,7 +2,7 @@
 
 (Source: supervisor 6.13, 7.)
 
-J40  Who is to be stopped is stopped, and who is to be paused is let be, whatever else is so.
+J40  Who is to be stopped or paused is stopped, whatever else is so; a pause ends where it began.
 J41  Five ends within ten minutes are a crash loop: the agent is quarantined, and started only when
      a person says so.
 J42  Where a conversation can go on it is resumed; else a new one is started.
@@ -74,9 +74,9 @@ def decide(
     desired: Desired, seen: Seen, history: History, *, can_resume: bool, now: datetime
 ) -> Decision:
     """Decide what is done about an agent now."""
-    if desired is Desired.STOPPED:
+    if desired is not Desired.RUNNING:
         return Decision(Action.NOTHING if seen is Seen.ABSENT else Action.STOP)
-    if desired is Desired.PAUSED or history.is_quarantined:
+    if history.is_quarantined:
         return Decision(Action.NOTHING)
     if seen is Seen.UNSURE or history.pending is not None:
         return Decision(Action.SETTLE)

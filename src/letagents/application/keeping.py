@@ -1,0 +1,324 @@
+"""Keeping one agent as a person wants it: started, resumed, stopped, or left alone.
+
+What is about to be done is written down before it is done, and its outcome after it, so that
+whoever comes after a killed supervisor finds the process again, or knows that it has ended, before
+another is started (`domain/recovery.py` decides).
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import anyio
+import attrs
+import structlog
+
+from letagents.application.delivery import Agent, Delivery, Words
+from letagents.application.supervising import Supervising
+from letagents.domain import manifest, recovery
+from letagents.domain.bindings import Claim
+from letagents.domain.errors import LetAgentsError
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import RoomId
+from letagents.domain.manifest import Ending, Entry, Execution, FenceLost, Process
+from letagents.domain.recovery import Action, Seen
+from letagents.domain.sessions import Arrival
+from letagents.domain.surfaces import LOCAL_ROOMS
+from letagents.domain.turns import ProcessAmbiguous
+from letagents.ports.ids import Ids
+from letagents.ports.providers import (
+    Cause,
+    Connection,
+    Conversation,
+    Gone,
+    Launch,
+    Provider,
+    Reference,
+)
+from letagents.ports.rooms import RoomTransport
+from letagents.ports.supervision import Journal
+
+log = structlog.get_logger()
+
+LOOK_AGAIN = 15.0
+"""Seconds after which an agent is looked at again at the latest."""
+
+_LABELS = {"codex": "Codex", "claude-code": "Claude Code", "cursor": "Cursor"}
+
+LaunchOf = Callable[[Entry, Execution, str], Launch]
+"""Returns how an agent is run, in which process, under which session."""
+
+
+@attrs.define(eq=False)
+class Keeper:
+    """Keeps one agent, whose rooms are on this machine."""
+
+    entry_id: str
+    sessions: Supervising
+    provider: Provider
+    rooms: RoomTransport
+    words: Words
+    ids: Ids
+    launch_of: LaunchOf
+    owner: str = "owner"
+    wait: Callable[[float], Awaitable[None]] = anyio.sleep
+    _conversation: Conversation | None = None
+    _delivering: "asyncio.Task[None] | None" = None
+    _changed: asyncio.Event = attrs.field(factory=asyncio.Event)
+
+    def look_again(self) -> None:
+        """Look now whether something else is wanted."""
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Keep the agent until this is cancelled, which leaves its process as it is.
+
+        Raises:
+            FenceLost: another supervisor has taken over.
+        """
+        try:
+            while True:
+                await self.step()
+        finally:
+            await self._leave()
+
+    async def step(self) -> Action:
+        """Do what is to be done now, and wait until something is to be done again."""
+        entry = await self._entry()
+        seen = await self._seen(entry)
+        entry = await self._entry()
+        decision = recovery.decide(
+            entry.desired,
+            seen,
+            entry.history,
+            can_resume=entry.continuation_id is not None,
+            now=self.sessions.clock.now(),
+        )
+        acts = {
+            Action.START: self._start,
+            Action.RESUME: self._start,
+            Action.STOP: self._stop,
+            Action.QUARANTINE: self._quarantine,
+        }
+        if decision.action in acts:
+            log.info("agent.moved", entry_id=self.entry_id, action=decision.action.value)
+            await acts[decision.action](entry)
+        else:
+            until = decision.until
+            now = self.sessions.clock.now()
+            await self._idle(LOOK_AGAIN if until is None else (until - now).total_seconds())
+        return decision.action
+
+    # --- what is there ----------------------------------------------------------------------------
+
+    async def _seen(self, entry: Entry) -> Seen:
+        """Find out whether the agent's process is there, and write down if it is not any more."""
+        execution = entry.execution
+        if execution is None or execution.is_over:
+            return Seen.ABSENT
+        if self._conversation is not None:
+            return Seen.ALIVE
+        try:
+            found = await self._attached(entry, execution)
+        except ProcessAmbiguous as error:
+            await self._note(str(error))
+            return Seen.UNSURE
+        if isinstance(found, Gone):
+            await self._ended(execution, Ending.CRASHED)
+            return Seen.ABSENT
+        await self._deliver(entry, execution, found)
+        return Seen.ALIVE
+
+    async def _attached(self, entry: Entry, execution: Execution) -> Conversation | Gone:
+        """Find the process of an earlier supervisor; one that has no number never began."""
+        process, conversation_id = execution.process, entry.continuation_id
+        if process is None or conversation_id is None:
+            return Gone()
+        connection = Connection(process.kind, process.pid, process.birth, process.url)
+        launch = self.launch_of(entry, execution, "")
+        return await self.provider.attach(launch, Reference(conversation_id, connection))
+
+    # --- what is done -----------------------------------------------------------------------------
+
+    async def _start(self, entry: Entry) -> None:
+        now = self.sessions.clock.now()
+        execution = Execution(self.ids.uuid(), self.ids.uuid(), self.sessions.hold.generation, now)
+
+        def begin(known: Entry) -> Entry:
+            history = recovery.begun(known.history, execution.execution_id)
+            return attrs.evolve(manifest.begun(known, execution), history=history)
+
+        entry = await self._change(begin)
+        try:
+            fence = await self._registered(entry, execution)
+            conversation = await self._opened(entry, execution, str(fence.session_id))
+        except FenceLost:
+            raise
+        except LetAgentsError as error:
+            await self._failed(execution, error)
+            return
+        there, reference = conversation.reference.connection, conversation.reference
+        process = Process(there.kind, there.pid, there.birth, there.url)
+        entry = await self._change(
+            lambda known: manifest.started(known, process, reference.conversation_id)
+        )
+        await self._deliver(entry, execution, conversation, fence)
+
+    async def _opened(self, entry: Entry, execution: Execution, session_id: str) -> Conversation:
+        launch = self.launch_of(entry, execution, session_id)
+        if entry.continuation_id is None:
+            return await self.provider.start(launch)
+        return await self.provider.resume(launch, entry.continuation_id)
+
+    async def _registered(self, entry: Entry, execution: Execution) -> Fence:
+        """Let the agent be in its room under a new secret, which only we know."""
+        room_id = RoomId(entry.room_id)
+        await self.rooms.join(room_id)
+        label = _LABELS.get(entry.provider, entry.provider)
+        arrival = Arrival(
+            token=self.ids.token(),
+            agent_key=f"{self.owner}/{entry.entry_id}",
+            instance_id=f"daemon:{entry.entry_id}",
+            display_name=entry.display_name,
+            owner_label=self.owner,
+            ide_label=label,
+            runtime=entry.provider,
+            insists=True,
+        )
+        made = await self.rooms.connect(room_id, arrival)
+        claim = Claim(
+            entry_id=entry.entry_id,
+            room_id=entry.room_id,
+            work_attempt_id=execution.work_attempt_id,
+            execution_id=execution.execution_id,
+            session_id=str(made.session.session_id),
+            api_url=LOCAL_ROOMS,
+        )
+        await self.sessions.bind(claim, arrival.token)
+        return made.fence
+
+    async def _deliver(
+        self,
+        entry: Entry,
+        execution: Execution,
+        conversation: Conversation,
+        fence: Fence | None = None,
+    ) -> None:
+        fence = fence or await self._registered(entry, execution)
+        self._conversation = conversation
+        agent = Agent(
+            entry.entry_id,
+            RoomId(entry.room_id),
+            entry.charter,
+            execution.work_attempt_id,
+            execution.execution_id,
+            fence,
+            conversation,
+        )
+        delivery = Delivery(
+            agent, self.sessions.journal, self.rooms, self.words, self.sessions.clock, self.ids
+        )
+        self._delivering = asyncio.create_task(self._delivered(delivery, execution))
+
+    async def _delivered(self, delivery: Delivery, execution: Execution) -> None:
+        """Deliver until the process ends, or delivering does; then see that both have."""
+        conversation = delivery.agent.conversation
+        delivering = asyncio.create_task(delivery.run())
+        ending = asyncio.create_task(conversation.ended())
+        try:
+            await asyncio.wait((delivering, ending), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            delivering.cancel()
+            ending.cancel()
+            await asyncio.gather(delivering, ending, return_exceptions=True)
+        end = await conversation.end()
+        self._conversation = None
+        why = None if delivering.cancelled() else delivering.exception()
+        if why is not None:
+            log.warning("delivery.ended", entry_id=self.entry_id, error=type(why).__name__)
+        if isinstance(why, FenceLost):
+            return
+        # A process that we had to end, since its turns were lost, is one that failed.
+        was_lost = why is not None and end.cause is Cause.STOPPED
+        await self._ended(execution, Ending.CRASHED if was_lost else Ending(end.cause.value))
+        self.look_again()
+
+    async def _stop(self, entry: Entry) -> None:
+        conversation, execution = self._conversation, entry.execution
+        if conversation is None or execution is None:
+            return
+        await self._leave()
+        await conversation.end()
+        await self._ended(execution, Ending.STOPPED)
+
+    async def _leave(self) -> None:
+        """Deliver nothing any more; the process is left as it is."""
+        delivering, self._delivering = self._delivering, None
+        if delivering is not None:
+            delivering.cancel()
+            await asyncio.gather(delivering, return_exceptions=True)
+        self._conversation = None
+
+    async def _quarantine(self, _entry: Entry) -> None:
+        def quarantine(known: Entry) -> Entry:
+            why = "Its process ended again and again; start it once you know why."
+            history = recovery.quarantined(known.history)
+            return attrs.evolve(known, history=history, last_error=why)
+
+        await self._change(quarantine)
+
+    async def _failed(self, execution: Execution, error: LetAgentsError) -> None:
+        now = self.sessions.clock.now()
+
+        def fail(known: Entry) -> Entry:
+            over = manifest.ended(known, execution.execution_id, Ending.STOPPED, now=now)
+            history = recovery.failed(over.history, now=now)
+            return attrs.evolve(over, history=history, last_error=str(error))
+
+        await self._change(fail)
+        log.warning("agent.failed", entry_id=self.entry_id, code=error.code)
+
+    # --- what is written down ---------------------------------------------------------------------
+
+    async def _entry(self) -> Entry:
+        known = await self.sessions.journal.look(lambda journal: journal.entry(self.entry_id))
+        if known is None:
+            raise manifest.unknown(self.entry_id)
+        return known
+
+    async def _ended(self, execution: Execution, ending: Ending) -> None:
+        now = self.sessions.clock.now()
+
+        def end(known: Entry) -> Entry:
+            there = known.execution
+            if there is None or there.execution_id != execution.execution_id or there.is_over:
+                return known
+            over = manifest.ended(known, execution.execution_id, ending, now=now)
+            return attrs.evolve(over, history=attrs.evolve(over.history, pending=None))
+
+        await self._change(end)
+
+    async def _note(self, why: str) -> None:
+        await self._change(lambda known: attrs.evolve(known, last_error=why))
+
+    async def _change(self, move: Callable[[Entry], Entry]) -> Entry:
+        def change(journal: Journal) -> Entry:
+            known = journal.entry(self.entry_id)
+            if known is None:
+                raise manifest.unknown(self.entry_id)
+            moved = move(known)
+            if moved != known:
+                journal.put_entry(moved)
+            return moved
+
+        return await self.sessions.journal.change(change)
+
+    async def _idle(self, seconds: float) -> None:
+        waiting = asyncio.ensure_future(self.wait(max(0.0, seconds)))
+        changed = asyncio.ensure_future(self._changed.wait())
+        try:
+            await asyncio.wait((waiting, changed), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (waiting, changed):
+                task.cancel()
+            await asyncio.gather(waiting, changed, return_exceptions=True)
+            self._changed.clear()

@@ -1,0 +1,306 @@
+"""An agent is kept as a person wants it, whatever happens to its process or its supervisor."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+
+import attrs
+import pytest
+from tests.contract.test_delivery import Edge, Killed, MortalJournal
+
+from letagents.adapters.rooms.memory import MemoryRooms
+from letagents.adapters.supervision.memory import MemoryPlace, MemorySupervision
+from letagents.application.keeping import Keeper
+from letagents.application.recovering import recover
+from letagents.application.supervising import Supervising
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import ClientKey, RoomId
+from letagents.domain.manifest import Ending, Entry, Execution
+from letagents.domain.messages import Draft, Latest
+from letagents.domain.recovery import LOOP, Action, Desired
+from letagents.entrypoints.daemon.words import WordsForAgents
+from letagents.ports.providers import Launch
+from letagents.testing.contracts.room_callers import BOB, arrival
+from letagents.testing.determinism import CountingIds, ManualClock
+from letagents.testing.scripted_provider import Crash, Play, ScriptedProvider
+
+pytestmark = pytest.mark.anyio
+ROOM = RoomId("workshop")
+
+
+@attrs.frozen
+class Held:
+    """One of many supervisors."""
+
+    generation: int
+
+    def check(self) -> None:
+        """Do nothing."""
+
+
+def launch(entry: Entry, execution: Execution, session_id: str) -> Launch:
+    return Launch(workspace=entry.workspace or ".")
+
+
+@attrs.define(eq=False)
+class World:
+    """A room, an agent that is wanted in it, and one supervisor after another."""
+
+    clock: ManualClock = attrs.field(factory=ManualClock)
+    ids: CountingIds = attrs.field(factory=CountingIds)
+    place: MemoryPlace = attrs.field(factory=MemoryPlace)
+    provider: ScriptedProvider = attrs.field(factory=ScriptedProvider)
+    rooms: MemoryRooms = attrs.field(init=False)
+    asker: Fence | None = None
+    asked: int = 0
+    edge: Edge = attrs.field(factory=Edge)
+    running: "list[asyncio.Task[None]]" = attrs.field(factory=list)
+
+    async def open(self) -> None:
+        self.rooms = MemoryRooms(self.ids, self.clock)
+        await self.rooms.join(ROOM)
+        self.asker = (await self.rooms.connect(ROOM, arrival(BOB, 2))).fence
+        await self.want(Desired.RUNNING)
+
+    async def want(self, desired: Desired) -> None:
+        journal = MemorySupervision(self.place, self.place.generation)
+        fresh = Entry("e1", str(ROOM), "Ada", "codex", self.clock.now())
+        known = self.place.journal.entry("e1") or fresh
+        await journal.change(lambda one: one.put_entry(attrs.evolve(known, desired=desired)))
+
+    async def keeper(self) -> Keeper:
+        """Begin as a supervisor begins that finds what the last one left."""
+        generation = self.place.generation + 1
+        journal = MortalJournal(MemorySupervision(self.place, generation), self.edge)
+        await recover(journal, self.clock)
+        sessions = Supervising(journal, Held(generation), self.clock)
+        return Keeper(
+            "e1",
+            sessions,
+            self.provider,
+            self.rooms,
+            WordsForAgents(),
+            self.ids,
+            launch,
+            wait=self._never,
+        )
+
+    async def _never(self, _seconds: float) -> None:
+        await asyncio.Event().wait()
+
+    async def run(self) -> Keeper:
+        keeper = await self.keeper()
+        self.running.append(asyncio.create_task(keeper.run()))
+        return keeper
+
+    async def ask(self, text: str = "@Ada one?") -> None:
+        assert self.asker is not None
+        self.asked += 1
+        await self.rooms.post(ROOM, Draft(text, ClientKey(f"ask-{self.asked}")), self.asker)
+
+    async def answers(self, count: int) -> list[str]:
+        """Return what was answered, once there are so many."""
+
+        async def said() -> list[str]:
+            page = await self.rooms.read(ROOM, Latest())
+            return [one.text for one in page.messages if one.reply_to is not None]
+
+        await self.until(lambda: len(self._said()) >= count)
+        return await said()
+
+    def _said(self) -> list[object]:
+        items = self.place.journal._items.values()
+        return [one for one in items if one.published_as is not None]
+
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        async with asyncio.timeout(30):
+            while not is_so():  # noqa: ASYNC110  what it waits for has no event
+                await asyncio.sleep(0.001)
+
+    @property
+    def entry(self) -> Entry:
+        entry = self.place.journal.entry("e1")
+        assert entry is not None
+        return entry
+
+    def alive(self) -> int:
+        return sum(not one.is_over for one in self.provider.started)
+
+    async def is_there(self) -> None:
+        await self.until(
+            lambda: (
+                self.entry.execution is not None
+                and self.entry.execution.process is not None
+                and not self.entry.execution.is_over
+                and self.place.journal.ingress("e1") is not None
+            )
+        )
+
+    async def end(self) -> None:
+        for task in self.running:
+            task.cancel()
+        await asyncio.gather(*self.running, return_exceptions=True)
+        self.running.clear()
+
+
+@pytest.fixture
+async def world(anyio_backend: str) -> AsyncIterator[World]:
+    world = World()
+    await world.open()
+    yield world
+    await world.end()
+
+
+async def test_an_agent_that_is_wanted_is_started_and_answers(world: World) -> None:
+    await world.run()
+    await world.is_there()
+    await world.ask()
+
+    assert await world.answers(1) == ["ok"]
+    assert world.entry.continuation_id == "conversation-1"
+    assert world.entry.last_error is None
+    assert world.alive() == 1
+
+
+@pytest.mark.rule("J42")
+async def test_a_process_that_dies_is_resumed_and_its_turn_looked_up(world: World) -> None:
+    world.provider.plays.append(Play("late", crash=Crash.AFTER_ITS_ANSWER))
+    await world.run()
+    await world.is_there()
+    await world.ask()
+
+    assert await world.answers(1) == ["late"]
+    assert len(world.provider.transcript.turns_run()) == 1
+    await world.is_there()
+    assert [one.reference.conversation_id for one in world.provider.started] == [
+        "conversation-1",
+        "conversation-1",
+    ]
+    assert world.alive() == 1
+
+
+@pytest.mark.rule("J41")
+async def test_one_that_dies_again_and_again_is_left_alone(world: World) -> None:
+    await world.run()
+    for _ in range(LOOP):
+        await world.until(lambda: world.alive() == 1)
+        await world.is_there()
+        world.provider.started[-1].crash()
+    await world.until(lambda: world.entry.history.is_quarantined)
+
+    assert len(world.provider.started) == LOOP
+    assert world.entry.last_error is not None
+    assert world.alive() == 0
+
+
+@pytest.mark.rule("J43")
+async def test_a_program_that_is_not_installed_is_told_and_tried_again_later(
+    world: World,
+) -> None:
+    world.provider.is_installed = False
+    keeper = await world.keeper()
+    await keeper.step()
+
+    assert world.entry.last_error is not None
+    assert "pip install scripted" in world.entry.last_error
+    assert world.entry.history.not_before == world.clock.now() + timedelta(seconds=1)
+    world.provider.is_installed = True
+    world.clock.pass_by(timedelta(seconds=1))
+    assert await keeper.step() is Action.START
+    assert world.alive() == 1
+    await keeper._leave()
+
+
+@pytest.mark.rule("J40")
+@pytest.mark.parametrize("desired", [Desired.STOPPED, Desired.PAUSED])
+async def test_who_is_to_stop_is_stopped_and_goes_on_where_it_was(
+    world: World, desired: Desired
+) -> None:
+    keeper = await world.run()
+    await world.is_there()
+    await world.want(desired)
+    keeper.look_again()
+    await world.until(lambda: world.alive() == 0)
+    await world.until(lambda: world.entry.place.has_ended)
+    assert world.entry.execution is not None
+    assert world.entry.execution.ending is Ending.STOPPED
+    await world.ask()
+
+    await world.want(Desired.RUNNING)
+    keeper.look_again()
+    assert await world.answers(1) == ["ok"]
+    assert world.provider.started[-1].reference.conversation_id == "conversation-1"
+
+
+async def test_a_process_outlives_its_supervisor_and_is_found_again(world: World) -> None:
+    await world.run()
+    await world.is_there()
+    await world.end()
+    assert world.alive() == 1
+    await world.ask()
+    await world.run()
+
+    assert await world.answers(1) == ["ok"]
+    assert len(world.provider.started) == 1
+
+
+async def test_one_that_went_with_its_supervisor_is_resumed(world: World) -> None:
+    await world.run()
+    await world.is_there()
+    await world.end()
+    world.provider.started[0].crash()
+    await world.ask()
+    await world.run()
+
+    assert await world.answers(1) == ["ok"]
+    assert len(world.provider.started) == 2
+
+
+@pytest.mark.rule("J45")
+async def test_nothing_is_started_while_nobody_can_tell(world: World) -> None:
+    await world.run()
+    await world.is_there()
+    await world.end()
+    world.provider.cannot_tell = True
+    await world.run()
+    await world.until(lambda: world.entry.last_error is not None)
+
+    assert "cannot be told" in (world.entry.last_error or "")
+    assert len(world.provider.started) == 1
+
+
+async def _killed_at(edge: int) -> bool:
+    """Let a supervisor be killed at an edge, and another come; return whether it was."""
+    world = World(edge=Edge(at=edge))
+    await world.open()
+
+    def is_done() -> bool:
+        begun = world.place.journal.ingress("e1") is not None
+        return begun or world.edge.reached >= edge
+
+    try:
+        await world.run()
+        await world.until(is_done)
+    except Killed:
+        pass
+    was_killed = world.edge.reached >= edge
+    await world.end()
+    world.edge = Edge()
+    await world.run()
+    await world.is_there()
+    await world.ask()
+
+    assert await world.answers(1) == ["ok"], edge
+    assert len(world.provider.transcript.turns_run()) == 1, edge
+    assert world.alive() <= 2, edge
+    await world.end()
+    return was_killed
+
+
+@pytest.mark.rule("J44", "J45", "J52")
+async def test_wherever_a_supervisor_is_killed_one_process_answers_once() -> None:
+    edge = 1
+    while await _killed_at(edge):
+        edge += 1
+
+    assert edge > 8
