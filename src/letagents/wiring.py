@@ -26,11 +26,14 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.adapters.state.json_file import JsonFileState
     from letagents.adapters.state.sqlite import SqliteState
     from letagents.application.client import LetAgents
+    from letagents.application.delivery import Words
     from letagents.application.directory import Directory
+    from letagents.application.household import Household
     from letagents.application.memory import Stores
     from letagents.application.supervised_effects import SupervisedEffects
     from letagents.application.supervising import Supervising
     from letagents.domain.ids import RoomId, SessionId
+    from letagents.domain.manifest import Entry
     from letagents.domain.open_models import Endpoint
     from letagents.domain.path_guard import IsHeld
     from letagents.domain.sessions import Session
@@ -537,6 +540,41 @@ async def open_own_supervisor(
         await supervisor.aclose()
 
 
+async def open_household(
+    settings: "Settings", letagents: "LetAgents", sessions: "Supervising", words: "Words"
+) -> "Household":
+    """Return the agents of a supervisor, whose rooms are those of `letagents`."""
+    from letagents.adapters.system import SystemIds
+    from letagents.application.household import Household
+    from letagents.application.keeping import Keeper
+    from letagents.application.launching import launcher
+    from letagents.domain.errors import NotAvailable
+
+    ids, providers = SystemIds(), ("codex", "claude-code")
+    owner = await letagents.chat(settings.hints).chat.owner()
+    tools = (sys.executable, "-m", "letagents", "mcp")
+
+    def keeper_of(entry: "Entry") -> Keeper:
+        if entry.provider not in providers:
+            raise NotAvailable(
+                f"This version cannot run agents of {entry.provider}.",
+                remedy=f"Use one of {', '.join(providers)}.",
+            )
+        return Keeper(
+            entry.entry_id,
+            sessions,
+            agent_provider(entry.provider, settings),
+            letagents.rooms,
+            words,
+            ids,
+            launcher(str(settings.supervisor_socket), tools),
+            owner=owner.slug,
+            owner_label=owner.label,
+        )
+
+    return Household(sessions.journal, keeper_of)
+
+
 async def ask_supervisor(
     settings: "Settings", method: str, params: "Mapping[str, object]"
 ) -> object:
@@ -557,7 +595,7 @@ async def ask_supervisor(
     negotiated = await line.negotiate(deadline)
     response = await line.ask(negotiated.version, method, params, deadline)
     if not response.ok:
-        raise refused(response.error or f"The supervisor refused {method}.")
+        raise refused(response.error or f"The supervisor refused {method}.", response.remedy)
     return response.result
 
 

@@ -30,9 +30,14 @@ NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 def put_agent_in_turn(journal: Journal) -> None:
-    """Let there be an agent, whose process is alive and has begun a turn."""
+    """Let there be an agent, whose process is alive and has begun a turn.
+
+    It is of a program that no supervisor of ours starts, so that none ends it.
+    """
     execution = Execution("x1", "w1", 1, NOW)
-    entry = Entry("e1", ROOM, "Ada", "codex", NOW, desired=Desired.RUNNING, work_attempt_id="w1")
+    entry = Entry(
+        "e1", ROOM, "Ada", "open-model", NOW, desired=Desired.RUNNING, work_attempt_id="w1"
+    )
     journal.put_entry(attrs.evolve(entry, execution=execution))
     name = inbox.item_id("e1", ROOM, MESSAGE)
     item = inbox.dispatched(inbox.Item(name, "e1", ROOM, MESSAGE, 1))

@@ -10,14 +10,15 @@ from tests.contract.test_delivery import Edge, Killed, MortalJournal
 
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.adapters.supervision.memory import MemoryPlace, MemorySupervision
+from letagents.application.household import Household
 from letagents.application.keeping import Keeper
 from letagents.application.recovering import recover
 from letagents.application.supervising import Supervising
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import ClientKey, RoomId
-from letagents.domain.manifest import Ending, Entry, Execution
+from letagents.domain.manifest import Ending, Entry, Execution, FenceLost, ManifestRefused
 from letagents.domain.messages import Draft, Latest
-from letagents.domain.recovery import LOOP, Action, Desired
+from letagents.domain.recovery import LOOP, Action, Desired, History
 from letagents.entrypoints.daemon.words import WordsForAgents
 from letagents.ports.providers import Launch
 from letagents.testing.contracts.room_callers import BOB, arrival
@@ -304,3 +305,59 @@ async def test_wherever_a_supervisor_is_killed_one_process_answers_once() -> Non
         edge += 1
 
     assert edge > 8
+
+
+@pytest.mark.rule("J46")
+async def test_a_household_keeps_whom_a_person_adds_and_forgets_whom_they_stop(
+    world: World,
+) -> None:
+    keeper = await world.keeper()
+    household = Household(keeper.sessions.journal, lambda _: keeper)
+    await keeper.sessions.journal.change(lambda journal: journal.drop_entry("e1"))
+    running = asyncio.create_task(household.run())
+    world.running.append(running)
+    fresh = Entry("e1", str(ROOM), "Ada", "codex", world.clock.now(), desired=Desired.RUNNING)
+    await household.add(fresh)
+    await world.is_there()
+    with pytest.raises(ManifestRefused, match="already"):
+        await household.add(fresh)
+    with pytest.raises(ManifestRefused, match="is not stopped"):
+        await household.remove("e1")
+
+    await household.want("e1", Desired.STOPPED)
+    await world.until(lambda: world.entry.place.has_ended)
+    await household.remove("e1")
+    assert await household.entries() == []
+    for asking in (household.want("e1", Desired.RUNNING), household.remove("e1")):
+        with pytest.raises(ManifestRefused, match="Unknown daemon manifest entry: e1"):
+            await asking
+
+
+@pytest.mark.rule("J41")
+async def test_one_that_was_left_alone_is_tried_again_when_a_person_says_so(
+    world: World,
+) -> None:
+    keeper = await world.keeper()
+    household = Household(keeper.sessions.journal, lambda _: keeper)
+    ends = History(ends=(world.clock.now(),) * LOOP, is_quarantined=True)
+    left = attrs.evolve(world.entry, history=ends)
+    await keeper.sessions.journal.change(lambda journal: journal.put_entry(left))
+    world.running.append(asyncio.create_task(household.run()))
+    await household.want("e1", Desired.RUNNING)
+    await world.is_there()
+
+    assert not world.entry.history.is_quarantined
+
+
+@pytest.mark.rule("J51")
+async def test_a_household_that_another_supervisor_took_over_says_so(world: World) -> None:
+    keeper = await world.keeper()
+    household = Household(keeper.sessions.journal, lambda _: keeper)
+    running = asyncio.create_task(household.run())
+    await world.is_there()
+    world.place.generation += 1
+    world.provider.started[0].crash()
+
+    async with asyncio.timeout(30):
+        with pytest.raises(FenceLost):
+            await running

@@ -120,3 +120,17 @@ def test_an_agent_has_a_name_that_can_be_one(name: str) -> None:
 def test_a_provider_is_one_that_is_known() -> None:
     with pytest.raises(Malformed, match="No such provider"):
         attrs.evolve(ENTRY, provider="other")
+
+
+@pytest.mark.rule("J46")
+def test_a_name_is_one_agents_and_only_what_is_stopped_is_forgotten() -> None:
+    manifest.check_fresh(ENTRY, None)
+    manifest.check_removable(ENTRY)
+    over = manifest.ended(manifest.begun(ENTRY, FIRST), "x1", Ending.STOPPED, now=NOW)
+    manifest.check_removable(over)
+
+    with pytest.raises(ManifestRefused, match="already"):
+        manifest.check_fresh(ENTRY, ENTRY)
+    for entry in (manifest.begun(ENTRY, FIRST), attrs.evolve(ENTRY, desired=Desired.PAUSED)):
+        with pytest.raises(ManifestRefused, match="is not stopped"):
+            manifest.check_removable(entry)

@@ -60,6 +60,7 @@ class Keeper:
     ids: Ids
     launch_of: LaunchOf
     owner: str = "owner"
+    owner_label: str = "Owner"
     wait: Callable[[float], Awaitable[None]] = anyio.sleep
     _conversation: Conversation | None = None
     _delivering: "asyncio.Task[None] | None" = None
@@ -77,12 +78,30 @@ class Keeper:
         """
         try:
             while True:
-                await self.step()
+                await self._stepped()
         finally:
             await self._leave()
 
+    async def _stepped(self) -> None:
+        """Do a step; where the journal or the room cannot be had now, wait and go on."""
+        try:
+            await self.step()
+        except FenceLost:
+            raise
+        except LetAgentsError as error:
+            log.warning("agent.unseen", entry_id=self.entry_id, code=error.code)
+            await self._idle(LOOK_AGAIN)
+
     async def step(self) -> Action:
-        """Do what is to be done now, and wait until something is to be done again."""
+        """Do what is to be done now, and wait until something is to be done again.
+
+        Raises:
+            FenceLost: another supervisor has taken over.
+        """
+        delivering = self._delivering
+        if delivering is not None and delivering.done():
+            self._delivering = self._conversation = None
+            delivering.result()
         entry = await self._entry()
         seen = await self._seen(entry)
         entry = await self._entry()
@@ -179,7 +198,7 @@ class Keeper:
             agent_key=f"{self.owner}/{entry.entry_id}",
             instance_id=f"daemon:{entry.entry_id}",
             display_name=entry.display_name,
-            owner_label=self.owner,
+            owner_label=self.owner_label,
             ide_label=label,
             runtime=entry.provider,
             insists=True,
@@ -218,6 +237,7 @@ class Keeper:
             agent, self.sessions.journal, self.rooms, self.words, self.sessions.clock, self.ids
         )
         self._delivering = asyncio.create_task(self._delivered(delivery, execution))
+        self._delivering.add_done_callback(lambda _: self.look_again())
 
     async def _delivered(self, delivery: Delivery, execution: Execution) -> None:
         """Deliver until the process ends, or delivering does; then see that both have."""
@@ -230,17 +250,16 @@ class Keeper:
             delivering.cancel()
             ending.cancel()
             await asyncio.gather(delivering, ending, return_exceptions=True)
-        end = await conversation.end()
-        self._conversation = None
         why = None if delivering.cancelled() else delivering.exception()
+        if isinstance(why, FenceLost):
+            raise why  # the process is another supervisor's
         if why is not None:
             log.warning("delivery.ended", entry_id=self.entry_id, error=type(why).__name__)
-        if isinstance(why, FenceLost):
-            return
+        end = await conversation.end()
+        self._conversation = None
         # A process that we had to end, since its turns were lost, is one that failed.
         was_lost = why is not None and end.cause is Cause.STOPPED
         await self._ended(execution, Ending.CRASHED if was_lost else Ending(end.cause.value))
-        self.look_again()
 
     async def _stop(self, entry: Entry) -> None:
         conversation, execution = self._conversation, entry.execution

@@ -8,6 +8,7 @@ J51  Only the supervisor whose generation is the newest changes anything.
 J52  An agent has one living process at most, and each has a name of its own for ever.
 J53  How a process ended is written down once, and stays.
 J54  What a person wants of an agent is changed by who saw what was wanted before.
+J46  A name of an agent is no other's, and an agent is forgotten only when it is stopped.
 """
 
 import enum
@@ -195,6 +196,32 @@ def wanted(entry: Entry, desired: Desired, *, expected: Desired | None = None) -
     if expected is not None and entry.desired is not expected:
         return None
     return attrs.evolve(entry, desired=desired)
+
+
+def check_fresh(entry: Entry, known: Entry | None) -> None:
+    """Let an agent be added whose name no other has.
+
+    Raises:
+        ManifestRefused: one has it.
+    """
+    if known is not None:
+        raise ManifestRefused(
+            f"There is an agent {entry.entry_id} already.", remedy="Give this one another name."
+        )
+
+
+def check_removable(entry: Entry) -> None:
+    """Let an agent be forgotten of which nothing is there any more.
+
+    Raises:
+        ManifestRefused: it has a process, or is wanted.
+    """
+    has_process = entry.execution is not None and not entry.execution.is_over
+    if entry.desired is not Desired.STOPPED or has_process:
+        raise ManifestRefused(
+            f"{entry.entry_id} is not stopped.",
+            remedy=f"Stop it first: `letagents agents stop {entry.entry_id}`.",
+        )
 
 
 def begun(entry: Entry, execution: Execution) -> Entry:

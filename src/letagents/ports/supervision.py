@@ -27,6 +27,10 @@ class Journal(Protocol):
         """Keep an agent, in place of what was kept of it."""
         ...
 
+    def drop_entry(self, entry_id: str) -> None:
+        """Forget an agent; what it did stays."""
+        ...
+
     def binding(self, entry_id: str) -> Binding | None:
         """Return the session that an agent is bound to."""
         ...

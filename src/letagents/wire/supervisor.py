@@ -30,9 +30,13 @@ CHECKPOINT = "supervisor.checkpoint_worker_cursor"
 PREPARE = "supervisor.prepare_bounded_effect"
 EXECUTE = "supervisor.execute_bounded_tool"
 COMPLETE = "supervisor.complete_bounded_effect"
+LIST_AGENTS = "manifest.list"
+PUT_AGENT = "manifest.put"
+WANT_AGENT = "manifest.set_desired_state"
+REMOVE_AGENT = "agents.remove"
 LIST_EFFECTS = "effects.list_uncertain"
 SETTLE_EFFECT = "effects.settle"
-"""Ours: other supervisors know neither."""
+"""The last three are ours: other supervisors do not know them."""
 
 UNSUPPORTED = "Unsupported daemon method: "
 INVALID = "Invalid daemon request."
@@ -72,6 +76,8 @@ class Response:
     ok: bool
     result: object = None
     error: str | None = None
+    remedy: str | None = None
+    """What to do about an error: a field of ours, which others leave out and ignore."""
 
     def line(self) -> bytes:
         """Return it as it is written."""
@@ -83,6 +89,8 @@ class Response:
             document["result"] = self.result
         else:
             document["error"] = self.error
+            if self.remedy is not None:
+                document["remedy"] = self.remedy
         return orjson.dumps(document) + b"\n"
 
 
@@ -109,13 +117,14 @@ def read_response(line: bytes) -> Response:
         NotALine: it is none.
     """
     document = _object(line)
-    error = document.get("error")
+    error, remedy = document.get("error"), document.get("remedy")
     return Response(
         document.get("version"),
         document.get("id"),
         document.get("ok") is True,
         document.get("result"),
         error if isinstance(error, str) and error.strip() else None,
+        remedy if isinstance(remedy, str) and remedy.strip() else None,
     )
 
 

@@ -48,6 +48,10 @@ class MemoryJournal:
         """Keep an agent, in place of what was kept of it."""
         self._entries[entry.entry_id] = entry
 
+    def drop_entry(self, entry_id: str) -> None:
+        """Forget an agent; what it did stays."""
+        self._entries.pop(entry_id, None)
+
     def binding(self, entry_id: str) -> Binding | None:
         """Return the session that an agent is bound to."""
         return self._bindings.get(entry_id)

@@ -146,9 +146,9 @@ class Line:
             ) from error
 
 
-def refused(happened: str) -> SupervisorRefused:
+def refused(happened: str, remedy: str | None = None) -> SupervisorRefused:
     """Return the error for what a supervisor says, or for what cannot be believed of it."""
-    return SupervisorRefused(happened, remedy=_OTHER)
+    return SupervisorRefused(happened, remedy=remedy or _OTHER)
 
 
 def _negotiated(version: int, told: Mapping[str, object]) -> Negotiated:

@@ -196,7 +196,8 @@ class SocketSupervisor:
         if not response.ok and _UNSUPPORTED.search(response.error or ""):
             return None
         if not response.ok:
-            raise refused(response.error or "The daemon-owned supervised tool was rejected.")
+            rejected = "The daemon-owned supervised tool was rejected."
+            raise refused(response.error or rejected, response.remedy)
         return effects.answered(response.result)
 
     async def prepare(self, call: Call) -> Told:
@@ -257,7 +258,7 @@ class SocketSupervisor:
         response = await self._line(at).ask(version, method, params, deadline)
         refusal, unexpected = _SAID[method]
         if not response.ok:
-            raise refused(response.error or refusal)
+            raise refused(response.error or refusal, response.remedy)
         if response.version != version:
             raise refused(unexpected)
         return response.result

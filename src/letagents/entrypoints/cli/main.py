@@ -126,6 +126,7 @@ def _parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     _serve(commands)
     _accounts(commands)
     _supervise(commands)
+    _agents(commands)
     _effects(commands)
     _doctor(commands)
     return parser
@@ -352,6 +353,36 @@ def _supervise(commands: Commands) -> None:
     foreground = "do it in this process, until Ctrl-C"
     supervise.add_argument("--foreground", action="store_true", required=True, help=foreground)
     _json(supervise)
+
+
+def _agents(commands: Commands) -> None:
+    does = "run agents as workers in rooms of this machine, which a supervisor looks after"
+    agents = _command(commands, "agents", module="agents", does=does)
+    verbs = agents.add_subparsers(metavar="VERB", dest="command", required=True)
+    for name, what in (
+        ("list", "list the agents, and how each is"),
+        ("add", "add an agent, and start it"),
+        ("start", "start an agent, also one that was left alone"),
+        ("pause", "stop an agent for now"),
+        ("stop", "stop an agent"),
+        ("remove", "forget an agent that is stopped"),
+    ):
+        verb = verbs.add_parser(name, help=what)
+        if name != "list":
+            verb.add_argument("agent", metavar="AGENT", help="its name: letters, digits, - and _")
+        if name == "add":
+            _new_agent(verb)
+        _json(verb)
+
+
+def _new_agent(add: argparse.ArgumentParser) -> None:
+    providers = ("codex", "claude-code")
+    add.add_argument("--room", metavar="ROOM", required=True, help="in which room it works")
+    add.add_argument("--provider", choices=providers, required=True, help="which program runs it")
+    add.add_argument("--workspace", metavar="DIR", default=".", help="its folder (this one)")
+    add.add_argument("--model", help="which model (the program's own choice)")
+    add.add_argument("--charter", metavar="TEXT", default="", help="what it is told each time")
+    add.add_argument("--name", help="what others in the room call it")
 
 
 def _effects(commands: Commands) -> None:

@@ -44,6 +44,7 @@ class Methods:
     sessions: Supervising
     effects: SupervisedEffects
     identity: Identity
+    more: Mapping[str, Method] = attrs.field(factory=dict)
     _table: Mapping[str, Method] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -63,7 +64,7 @@ class Methods:
         }
         if self.effects.can_execute:
             table[wire.EXECUTE] = self._execute
-        self._table = table
+        self._table = {**self.more, **table}
 
     def named(self, method: str) -> Method | None:
         """Return a method, or None if there is none of that name."""

@@ -7,19 +7,22 @@ home. The agents' own processes live on.
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from importlib.metadata import version
 from types import FrameType
 
 import structlog
 
+from letagents.application.household import Household
+from letagents.entrypoints.daemon.agents import Agents
 from letagents.entrypoints.daemon.methods import Identity, Methods
 from letagents.entrypoints.daemon.server import Server, listening
 from letagents.entrypoints.daemon.tools import RoomTools
+from letagents.entrypoints.daemon.words import WordsForAgents
 from letagents.settings import Settings
 from letagents.wire.supervisor import canonical
-from letagents.wiring import open_supervised_rooms, open_supervisor
+from letagents.wiring import open_household, open_supervised_rooms, open_supervisor
 
 log = structlog.get_logger()
 
@@ -44,8 +47,10 @@ async def supervise(
             effects,
         ),
     ):
-        server = Server(Methods(sessions, effects, _identity(environ)))
-        async with listening(settings.supervisor_socket, server):
+        household = await open_household(settings, letagents, sessions, WordsForAgents())
+        agents = Agents(household, sessions.clock.now)
+        server = Server(Methods(sessions, effects, _identity(environ), agents.table()))
+        async with listening(settings.supervisor_socket, server), _kept(household, server):
             with _told_by_signals(server.ended.set):
                 generation = sessions.hold.generation
                 log.info("supervisor.started", generation=generation, pid=os.getpid())
@@ -53,6 +58,18 @@ async def supervise(
                 await server.ended.wait()
         log.info("supervisor.ended", generation=generation)
         sessions.hold.check()
+
+
+@asynccontextmanager
+async def _kept(household: Household, server: Server) -> AsyncIterator[None]:
+    """Keep the agents meanwhile; end the server if another supervisor keeps them."""
+    keeping = asyncio.create_task(household.run())
+    keeping.add_done_callback(lambda _: server.ended.set())
+    try:
+        yield
+    finally:
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
 
 
 def _identity(environ: Mapping[str, str]) -> Identity:

@@ -99,7 +99,7 @@ class Server:
         except FenceLost:
             raise
         except LetAgentsError as error:
-            return self._refused(request, error.happened)
+            return self._refused(request, error.happened, error.remedy)
         except NotALine as error:
             return self._refused(request, str(error))
         except Exception:  # the next line is to be answered all the same
@@ -121,8 +121,8 @@ class Server:
             self._is_handing_over = True
         return result
 
-    def _refused(self, request: Request, error: str) -> Response:
-        return Response(wire.VERSION, request.id, ok=False, error=error)
+    def _refused(self, request: Request, error: str, remedy: str | None = None) -> Response:
+        return Response(wire.VERSION, request.id, ok=False, error=error, remedy=remedy)
 
     async def drain(self) -> None:
         """Let what was begun be answered, within the grace, and close all connections."""

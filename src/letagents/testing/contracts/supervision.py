@@ -164,6 +164,10 @@ class SupervisionContract:
 
         assert [one.entry_id for one in found] == ["e1", "e10", "e2"]
         assert found[2].model is None
+        await kept.change(lambda journal: journal.drop_entry("e10"))
+        await kept.change(lambda journal: journal.drop_entry("never"))
+        left = await kept.look(lambda journal: journal.entries())
+        assert [one.entry_id for one in left] == ["e1", "e2"]
 
     @pytest.mark.rule("J57")
     async def test_the_unfinished_items_of_an_agent_come_in_their_order(

@@ -1,0 +1,131 @@
+"""All agents of one supervisor: each is kept as it is wanted, and what is wanted can be changed."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import attrs
+import structlog
+
+from letagents.application.keeping import Keeper
+from letagents.domain import manifest
+from letagents.domain.errors import LetAgentsError
+from letagents.domain.manifest import Entry, FenceLost
+from letagents.domain.recovery import Desired, History
+from letagents.ports.supervision import Journal, Supervision
+
+log = structlog.get_logger()
+
+
+@attrs.define(eq=False)
+class Household:
+    """The agents of a supervisor. `keeper_of` returns who keeps one, or raises if nobody can."""
+
+    journal: Supervision
+    keeper_of: Callable[[Entry], Keeper]
+    _keepers: dict[str, Keeper] = attrs.field(factory=dict)
+    _tasks: dict[str, "asyncio.Task[None]"] = attrs.field(factory=dict)
+    _replaced: asyncio.Event = attrs.field(factory=asyncio.Event)
+
+    async def run(self) -> None:
+        """Keep all agents until this is cancelled, which leaves their processes as they are.
+
+        Raises:
+            FenceLost: another supervisor has taken over.
+        """
+        try:
+            for entry in await self.entries():
+                self._keep_if_possible(entry)
+            await self._replaced.wait()
+            raise FenceLost
+        finally:
+            for task in self._tasks.values():
+                task.cancel()
+            await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    def _keep_if_possible(self, entry: Entry) -> None:
+        """Keep an agent of an earlier supervisor; one that nobody can keep is left as it is."""
+        try:
+            self._keep(entry)
+        except LetAgentsError as error:
+            log.warning("agent.unkept", entry_id=entry.entry_id, code=error.code)
+
+    def _keep(self, entry: Entry) -> None:
+        keeper = self.keeper_of(entry)
+        self._keepers[entry.entry_id] = keeper
+        task = asyncio.create_task(keeper.run())
+        self._tasks[entry.entry_id] = task
+        task.add_done_callback(lambda done: self._over(entry.entry_id, done))
+
+    def _over(self, entry_id: str, task: "asyncio.Task[None]") -> None:
+        why = None if task.cancelled() else task.exception()
+        if isinstance(why, FenceLost):
+            self._replaced.set()
+        elif why is not None:
+            log.error("keeper.failed", entry_id=entry_id, error=type(why).__name__)
+
+    async def entries(self) -> Sequence[Entry]:
+        """Return all agents, by their names."""
+        return await self.journal.look(lambda journal: journal.entries())
+
+    async def add(self, entry: Entry) -> Entry:
+        """Add an agent, and keep it.
+
+        Raises:
+            ManifestRefused: another has its name.
+            LetAgentsError: nobody can keep it.
+        """
+        self.keeper_of(entry)
+
+        def add(journal: Journal) -> None:
+            manifest.check_fresh(entry, journal.entry(entry.entry_id))
+            journal.put_entry(entry)
+
+        await self.journal.change(add)
+        self._keep(entry)
+        return entry
+
+    async def want(self, entry_id: str, desired: Desired) -> Entry:
+        """Change what is wanted of an agent. One that was left alone is tried again.
+
+        Raises:
+            ManifestRefused: there is none of that name.
+        """
+
+        def want(journal: Journal) -> Entry:
+            known = journal.entry(entry_id)
+            if known is None:
+                raise manifest.unknown(entry_id)
+            history = History() if desired is Desired.RUNNING else known.history
+            history = attrs.evolve(history, pending=known.history.pending)
+            wanted = attrs.evolve(known, desired=desired, history=history)
+            journal.put_entry(wanted)
+            return wanted
+
+        entry = await self.journal.change(want)
+        log.info("agent.wanted", entry_id=entry_id, desired=desired.value)
+        task = self._tasks.get(entry_id)
+        if task is None or task.done():
+            self._keep(entry)
+        self._keepers[entry_id].look_again()
+        return entry
+
+    async def remove(self, entry_id: str) -> None:
+        """Forget an agent that is stopped.
+
+        Raises:
+            ManifestRefused: it is not, or there is none of that name.
+        """
+
+        def remove(journal: Journal) -> None:
+            known = journal.entry(entry_id)
+            if known is None:
+                raise manifest.unknown(entry_id)
+            manifest.check_removable(known)
+            journal.drop_entry(entry_id)
+
+        await self.journal.change(remove)
+        task = self._tasks.pop(entry_id, None)
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        self._keepers.pop(entry_id, None)

@@ -1,0 +1,111 @@
+"""What a person asks of a supervisor: which agents there are, and what is wanted of each.
+
+(Source: supervisor 3.7, 6.4.)
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+
+import attrs
+
+from letagents.application.household import Household
+from letagents.domain.errors import Malformed
+from letagents.domain.ids import RoomId
+from letagents.domain.manifest import Delivery, Entry
+from letagents.domain.recovery import Desired
+from letagents.wire import supervisor as wire
+from letagents.wire.moments import to_text
+from letagents.wire.supervisor import NotALine, Params, Request
+
+Answer = Callable[[Request], Awaitable[object]]
+
+
+@attrs.frozen
+class Agents:
+    """The methods about agents."""
+
+    household: Household
+    now: Callable[[], datetime]
+
+    def table(self) -> Mapping[str, Answer]:
+        """Return the methods by their names."""
+        return {
+            wire.LIST_AGENTS: self._list,
+            wire.PUT_AGENT: self._put,
+            wire.WANT_AGENT: self._want,
+            wire.REMOVE_AGENT: self._remove,
+        }
+
+    async def _list(self, _request: Request) -> object:
+        return [shown(entry) for entry in await self.household.entries()]
+
+    async def _put(self, request: Request) -> object:
+        given = Params.of(request).value("entry")
+        if not isinstance(given, Mapping):
+            raise NotALine("manifest.put requires an entry.")
+        return shown(await self.household.add(self._entry(Params(given))))
+
+    def _entry(self, given: Params) -> Entry:
+        return Entry(
+            entry_id=given.text("id"),
+            room_id=str(RoomId(given.text("room_id"))),
+            display_name=given.text("display_name") or given.text("id"),
+            provider=given.text("provider"),
+            created_at=self.now(),
+            desired=_desired(given.text("desired_state") or Desired.RUNNING.value),
+            model=given.text("model") or None,
+            charter=given.text("charter"),
+            workspace=given.text("workspace_path") or None,
+        )
+
+    async def _want(self, request: Request) -> object:
+        params = Params.of(request)
+        wanted = _desired(params.text("desired_state"))
+        return shown(await self.household.want(params.text("id"), wanted))
+
+    async def _remove(self, request: Request) -> object:
+        entry_id = Params.of(request).text("id")
+        await self.household.remove(entry_id)
+        return {"removed": True, "id": entry_id}
+
+
+def _desired(text: str) -> Desired:
+    try:
+        return Desired(text)
+    except ValueError:
+        named = ", ".join(one.value for one in Desired)
+        raise Malformed(
+            "No such state can be wanted of an agent.", remedy=f"Name one of {named}."
+        ) from None
+
+
+def shown(entry: Entry) -> dict[str, object]:
+    """Return an agent as people and programs see it."""
+    return {
+        "id": entry.entry_id,
+        "room_id": entry.room_id,
+        "display_name": entry.display_name,
+        "provider": entry.provider,
+        "model": entry.model,
+        "charter": entry.charter,
+        "desired_state": entry.desired.value,
+        "observed_state": observed(entry),
+        "condition": "quarantined" if entry.history.is_quarantined else "none",
+        "last_error": entry.last_error,
+        "created_at": to_text(entry.created_at),
+        "workspace_path": entry.workspace,
+        "work_attempt_id": entry.work_attempt_id or None,
+        "delivery_mode": Delivery.INBOX.value,
+    }
+
+
+def observed(entry: Entry) -> str:
+    """Return how an agent is, in one word."""
+    execution = entry.execution
+    if entry.history.is_quarantined:
+        return "failed"
+    if execution is None:
+        return "absent"
+    if execution.is_over:
+        return "stopped" if entry.desired is Desired.STOPPED else "recovering"
+    return "starting" if execution.process is None else "idle"

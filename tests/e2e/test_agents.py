@@ -1,0 +1,120 @@
+"""Agents that a supervisor runs, by a program that plays Claude Code: a person's whole way."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import attrs
+import pytest
+from tests.e2e.shell import Running, run
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such sockets")
+FAKE = Path(__file__).parents[1] / "integration" / "fake_claude.py"
+
+
+@attrs.define
+class Home:
+    """A home, and the program that plays Claude Code in it."""
+
+    folder: Path
+
+    @property
+    def home(self) -> Path:
+        return self.folder / "h"
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {
+            "LETAGENTS_CLAUDE_BIN": str(self.folder / "claude"),
+            "FAKE_STAGE": str(self.folder),
+            "CLAUDE_CONFIG_DIR": str(self.folder / "config"),
+        }
+
+    def set_up(self) -> None:
+        program = self.folder / "claude"
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} {FAKE} "$@"\n')
+        program.chmod(0o700)
+        (self.folder / "work").mkdir()
+
+    def plays(self, *texts: str) -> None:
+        plain = {"crash": None, "hangs": False, "quota": False}
+        lines = (json.dumps({**plain, "text": text}) for text in texts)
+        (self.folder / "plays").write_text("".join(f"{line}\n" for line in lines))
+
+    @contextmanager
+    def supervised(self) -> Iterator[Running]:
+        words = ["supervise", "--foreground", "--json"]
+        with Running(self.home, words, settings=self.settings) as running:
+            assert json.loads(running.line())["event"] == "supervising"
+            yield running
+
+    def done(self, *words: str) -> str:
+        done = run(self.home, *words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    @contextmanager
+    def tail(self) -> Iterator[Running]:
+        with Running(self.home, ["tail", "workshop", "-n", "0", "--json"]) as running:
+            yield running
+
+
+def heard(tail: Running, text: str) -> str:
+    """Return who said `text`, once it is heard."""
+    for _ in range(20):
+        said = json.loads(tail.line())
+        if said["text"] == text:
+            return str(said["sender"])
+    raise AssertionError(text)
+
+
+@pytest.mark.long
+def test_an_agent_answers_before_and_after_its_supervisor_is_killed(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.set_up()
+    home.plays("First.", "Second.")
+    home.done("send", "workshop", "Hello.", "--create")
+    with home.tail() as tail:
+        with home.supervised() as supervisor:
+            added = home.done(
+                "agents", "add", "ada", "--room", "workshop", "--provider", "claude-code",
+                "--workspace", str(tmp_path / "work"), "--name", "Ada", "--json",
+            )  # fmt: skip
+            assert json.loads(added)["desired_state"] == "running"
+            home.done("send", "workshop", "@Ada one?")
+            assert heard(tail, "First.").startswith("Ada")
+            supervisor.process.kill()
+            supervisor.ended()
+        home.done("send", "workshop", "@Ada two?")
+        with home.supervised():
+            assert heard(tail, "Second.").startswith("Ada")
+            (listed,) = home.done("agents", "list", "--json").splitlines()
+            assert json.loads(listed)["last_error"] is None
+            home.done("agents", "stop", "ada")
+
+    assert len((tmp_path / "turns").read_text().split()) == 2
+    environ = json.loads((tmp_path / "environ").read_text())
+    assert environ["LETAGENTS_SUPERVISOR_ENTRY_ID"] == "ada"
+    assert not {"LETAGENTS_TOKEN", "LETAGENTS_AGENT_SESSION_BEARER"} & environ.keys()
+
+
+@pytest.mark.long
+def test_what_a_person_asks_wrongly_of_a_supervisor_is_told(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.set_up()
+    alone = run(home.home, "agents", "list")
+    assert alone.returncode == 1
+    assert "cannot be reached" in alone.stderr
+    with home.supervised():
+        unknown = run(home.home, "agents", "start", "nobody")
+        nowhere = run(
+            home.home, "agents", "add", "ada", "--room", "r", "--provider", "codex",
+            "--workspace", str(tmp_path / "nowhere"),
+        )  # fmt: skip
+        assert "There are no agents" in home.done("agents", "list")
+
+    assert "Unknown daemon manifest entry: nobody" in unknown.stderr
+    assert "Name an agent that there is" in unknown.stderr
+    assert "There is no folder" in nowhere.stderr
