@@ -46,7 +46,6 @@ from letagents.ports.rooms import RoomTransport
 from letagents.testing.contracts.room_callers import ROOM, arrival, secret
 from letagents.testing.determinism import CountingIds, ManualClock
 
-OPTIONS = settings(max_examples=25, stateful_step_count=30, deadline=None)
 
 TASKS = st.sampled_from(["task_1", "task_2"])
 MODES = st.sampled_from(list(ManagerMode))
@@ -399,6 +398,12 @@ class IntentsInPostgres(IntentsOnThisMachine):
 
 
 @pytest.mark.rule("P13", "P14", "P15", "P16", "P17", "P18", "P31")
-@pytest.mark.parametrize("machine", [IntentsInMemory, IntentsOnThisMachine, IntentsInPostgres])
-def test_an_approval_is_used_once_whatever_the_order(machine: type[IntentMachine]) -> None:
-    run_state_machine_as_test(machine, settings=OPTIONS)
+@pytest.mark.parametrize(
+    ("machine", "examples"),
+    [(IntentsInMemory, 25), (IntentsOnThisMachine, 15), (IntentsInPostgres, 8)],
+)
+def test_an_approval_is_used_once_whatever_the_order(
+    machine: type[IntentMachine], examples: int
+) -> None:
+    options = settings(max_examples=examples, stateful_step_count=30, deadline=None)
+    run_state_machine_as_test(machine, settings=options)
