@@ -16,14 +16,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import attrs
+import jsonschema  # type: ignore[import-untyped]  # it ships no types
 import pytest
 from tests.e2e.chats import Plain, checked
-from tests.e2e.served import served
+from tests.e2e.served import QUIETLY, served
 from tests.e2e.shell import COMMAND, PATIENCE, environment
 from tests.e2e.succeeding import ONLY_REFUSED, REFUSED_WITH, Story, made_in
 
 from letagents.domain.surfaces import Caller
+from letagents.entrypoints.mcp.over_http import CALLER
 from letagents.entrypoints.mcp.surface import tools_of
+from letagents.entrypoints.mcp.tool import Tool
+from letagents.entrypoints.mcp.visit import Visit
 
 pytestmark = pytest.mark.long
 
@@ -55,6 +59,17 @@ FIXTURES = {
 """What serves the others: each with the module that is run, and with which words."""
 AT_THE_DOOR = {"dns-rebinding-protection"}
 """What is not asked behind it, where the fixtures are, but passes with all that is at /mcp."""
+
+
+NEEDS_A_REPOSITORY = "claim_paths"
+"""The room of these calls is none of a repository, and a server has no checkout."""
+PATIENTLY = ("--cli", "-q", "--connect-timeout", str(1000 * RUNNING))
+AFAR = {
+    *("check_repo", "check_repo_visibility", "get_onboarding_status", "initialize_repo"),
+    *("clear_saved_auth", "start_device_auth", "poll_device_auth", "start_local_codex_session"),
+    *("status_local_codex_session", "stop_local_codex_session"),
+}
+"""Tools that say what to do on one's own machine, where a server cannot look."""
 
 
 @attrs.frozen
@@ -182,7 +197,7 @@ def test_the_inspector_uses_the_tools_of_a_room_server(
 ) -> None:
     with served(tmp_path / "home") as server:
         shown = ("--header", f"Authorization: Bearer {server.account('ada')}")
-        asked = ("--cli", "-q", "--protocol-era", era, "--format", "json", f"{server.url}/mcp")
+        asked = (*PATIENTLY, "--protocol-era", era, "--format", "json", f"{server.url}/mcp")
         listed = node.run("mcp-inspector", *asked, *shown, "--method", "tools/list", "--strict")
         words = ("--method", "tools/call", "--tool-name", "join_room", "--tool-arg", "name=harbour")
         joined = node.run("mcp-inspector", *asked, *shown, *words)
@@ -231,3 +246,44 @@ def test_the_inspector_calls_every_tool_and_each_that_can_succeed_does(
 
     assert called | set(refused) == {tool.name for tool in tools_of(Caller())}
     assert all(one["success"] is False for one in refused.values())
+
+
+def test_the_inspector_calls_every_tool_of_a_room_server_each_call_by_itself(
+    node: Node, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each call is of a client of its own, which says what it means: the account is the same."""
+    declared = {tool.name: dict(tool.result) for tool in tools_of(CALLER)}
+    rooms = {tool.name for tool in tools_of(CALLER) if "room_id" in parameters_of(tool)}
+    with served(tmp_path / "home", settings=QUIETLY) as server:
+        shown = ("--header", f"Authorization: Bearer {server.account('ada')}")
+        asked = (*PATIENTLY, "--protocol-era", "modern", "--format", "json", f"{server.url}/mcp")
+
+        def result(tool: str, arguments: Plain) -> Plain:
+            told = {"room_id": "workshop", **arguments} if tool in rooms else arguments
+            words = ("--tool-name", tool, "--tool-args-json", json.dumps(told))
+            done = node.run("mcp-inspector", *asked, *shown, "--method", "tools/call", *words)
+            found: Plain = json.loads(done.stdout)["result"]
+            return found
+
+        def told(tool: str, arguments: Plain) -> Plain:
+            found = result(tool, arguments)
+            if tool == NEEDS_A_REPOSITORY:
+                assert found["isError"]
+                return {}
+            assert not found.get("isError"), (tool, found)
+            answered: Plain = found["structuredContent"]
+            jsonschema.validate(answered, declared[tool])
+            assert (answered.get("error") == "needs_your_machine") == (tool in AFAR)
+            return answered
+
+        called = Story(told, made_in(tmp_path)).play()
+        refused = {tool: result(tool, REFUSED_WITH.get(tool, {})) for tool in ONLY_REFUSED}
+    with capsys.disabled():
+        print(f"{len(called)} tools called, {len(refused)} have nothing to do here ", end="")
+
+    assert called | set(refused) == {tool.name for tool in tools_of(CALLER)}
+    assert all(one["structuredContent"]["success"] is False for one in refused.values())
+
+
+def parameters_of(tool: Tool[Visit]) -> set[str]:
+    return {parameter.name for parameter in tool.parameters}

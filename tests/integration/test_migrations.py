@@ -10,19 +10,20 @@ from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.sql import migrations
 from letagents.domain.errors import RoomsUnavailable
 from letagents.domain.messages import Latest
-from letagents.testing.contracts.room_callers import ADA, ROOM, arrival, draft
+from letagents.testing.contracts.room_callers import BOB, ROOM, arrival, draft
 from letagents.testing.determinism import CountingIds, ManualClock
 
 pytestmark = pytest.mark.anyio
 
-_FORM_1 = Path(__file__).with_name("rooms_form_1.sql")
+FORMS = Path(__file__).with_name("forms")
+"""Databases as earlier forms of ours left them, each with one message in a room."""
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
+@pytest.fixture(params=sorted(FORMS.glob("sqlite_*.sql")), ids=lambda file: file.stem)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     place = tmp_path / "rooms.db"
     with sqlite3.connect(place) as database:
-        database.executescript(_FORM_1.read_text("utf-8"))
+        database.executescript(request.param.read_text("utf-8"))
     database.close()
     return place
 
@@ -50,7 +51,7 @@ def columns(place: Path, table: str) -> list[tuple[object, ...]]:
 async def test_what_was_said_before_is_there_after_and_more_can_be_said(place: Path) -> None:
     rooms = opened(place)
     (before,) = (await rooms.read(ROOM, Latest(10))).messages
-    speaker = await rooms.connect(ROOM, arrival(ADA, 77))
+    speaker = await rooms.connect(ROOM, arrival(BOB, 77))
     after = await rooms.post(ROOM, draft("after"), speaker.fence)
     await rooms.aclose()
 

@@ -28,7 +28,7 @@ from letagents.domain.sessions import Connection
 from letagents.testing.contracts.room_callers import ADA, ROOM, arrival, draft
 from letagents.testing.contracts.room_search import numbers
 
-_FORM_1 = Path(__file__).with_name("rooms_form_1.sql")
+_FORM_1 = Path(__file__).with_name("forms") / "sqlite_1.sql"
 _MORE = (
     "INSERT INTO messages VALUES (?, ?, NULL, NULL, 'Ada', ?, 'agent', NULL, ?, NULL, NULL, NULL)"
 )
