@@ -46,7 +46,6 @@ from letagents.ports.rooms import RoomTransport
 from letagents.testing.contracts.room_callers import ROOM, arrival, secret
 from letagents.testing.determinism import CountingIds, ManualClock
 
-
 TASKS = st.sampled_from(["task_1", "task_2"])
 MODES = st.sampled_from(list(ManagerMode))
 OWNER = 0
