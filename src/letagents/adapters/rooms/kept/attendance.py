@@ -176,7 +176,7 @@ class KeptAttendance:
     async def _keep_telling(self) -> None:
         while True:
             await asyncio.sleep(self._every.total_seconds())
-            # All rooms in one go: each write makes everybody who waits anywhere look once more.
+            # All rooms in one go: in other processes, each writing makes those look who wait there.
             for room_id in list(self._open):
                 try:
                     await self.refresh(room_id)
