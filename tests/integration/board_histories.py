@@ -95,7 +95,7 @@ class History:
 
 
 def _took_effect(note: Mapping[str, Any]) -> bool:
-    return not note["refused"] and note["what"] != "come"
+    return not note["refused"] and note["what"] not in ("come", "leave")
 
 
 def home_of(number: int) -> str:
@@ -211,16 +211,21 @@ def play(place: Path, number: int, seed: int, build: Build) -> None:
         rooms = rooms_at(place, processes)
         ours = await connected(rooms, number)
         with _notes_of(place, number).open("a") as notes:
-            came = {"by": number, "what": "come", "at": _wall_time().isoformat(), "refused": False}
-            _write_down(notes, came)
+            _note_presence(notes, number, "come")
             hand = Hand(number, KeptBoard(rooms, TERM), ours, Dice(seed), notes)
             until = now() + PATIENCE  # whoever started it may be gone
             while not _enough(place).exists() and now() < until:
                 await hand.do_something()
+            _note_presence(notes, number, "leave")
         await rooms.aclose()
 
     with closing(ProcessLocks(place.parent / home_of(number), SystemIds())) as processes:
         asyncio.run(act(processes))
+
+
+def _note_presence(notes: IO[str], number: int, what: str) -> None:
+    at = _wall_time().isoformat()
+    _write_down(notes, {"by": number, "what": what, "at": at, "refused": False})
 
 
 def _wall_time() -> datetime:

@@ -68,17 +68,33 @@ def _too_early(history: History, task: Model, event: Event) -> Iterator[str]:
     holder, by = task.holder, _number(event.actor_key)
     if holder is None or home_of(holder) != home_of(by):
         return
-    killed = [at for number, at in history.killed if number == holder and at <= event.at]
-    if not killed or any(killed[-1] < at <= event.at for at in _comings(history, holder)):
+    looked_by = _over_by(history, event)
+    gone = [at for at in _goings(history, holder) if looked_by is None or at <= looked_by]
+    if not gone or any(gone[-1] < at <= event.at for at in _noted(history, holder, "come")):
         yield f"taken from {holder}, whose process was there: {event}"
 
 
-def _comings(history: History, number: int) -> list[datetime]:
-    """Return when processes of that worker were there for sure."""
+def _over_by(history: History, event: Event) -> datetime | None:
+    """Return until when the transaction of an event was over; None if none came after it.
+
+    An event is of the moment in which its transaction began. Whether a process is there is asked
+    later in it, and a machine that is busy, or a pause, may lie between.
+    """
+    return min((one.at for one in history.events if one.at > event.at), default=None)
+
+
+def _goings(history: History, number: int) -> list[datetime]:
+    """Return when processes of that worker were killed, or began to end by themselves."""
+    killed = [at for one, at in history.killed if one == number]
+    return sorted([*killed, *_noted(history, number, "leave")])
+
+
+def _noted(history: History, number: int, what: str) -> list[datetime]:
+    """Return when processes of that worker noted that they came, or leave."""
     return [
         datetime.fromisoformat(note["at"])
         for note in history.answered
-        if note["what"] == "come" and note["by"] == number
+        if note["what"] == what and note["by"] == number
     ]
 
 
