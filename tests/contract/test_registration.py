@@ -598,10 +598,10 @@ async def test_a_handle_stands_for_its_connection(machine: Machine) -> None:
     registered = await ada.register()
     worker_id = registered.worker_id
 
-    assert await acting(ada, Claim(worker_id)) is registered.connection
-    assert await acting(ada, Claim(worker_id, room_id=ROOM), ELSEWHERE) is registered.connection
+    assert await acting(ada, Claim(worker_id)) == registered.connection
+    assert await acting(ada, Claim(worker_id, room_id=ROOM), ELSEWHERE) == registered.connection
     by_session = Claim(session_id=registered.connection.session.session_id)
-    assert await acting(ada, by_session) is registered.connection
+    assert await acting(ada, by_session) == registered.connection
     assert await ada.client.callers.viewing(Claim(worker_id), ELSEWHERE) == (
         ROOM,
         registered.connection,
@@ -720,10 +720,10 @@ async def test_a_chat_that_shows_nothing_gets_a_session_and_keeps_it(machine: Ma
     first = await acting(ada, Claim(), ROOM)
     again = await acting(ada, Claim(room_id=ROOM), ELSEWHERE)
 
-    assert again is first
+    assert again == first
     assert str(first.session.session_id).startswith("local_")
     assert first.session.worker_id is None
-    assert (await ada.client.callers.viewing(Claim(), ROOM))[1] is first
+    assert (await ada.client.callers.viewing(Claim(), ROOM))[1] == first
     assert await ada.can_speak(first)
 
 
@@ -773,7 +773,7 @@ async def test_a_chat_that_registers_without_a_handle_again_ends_what_it_was(
     second = await plain.register(Wish(ROOM, display_name="Juniper"))
 
     assert second.session.session_id != first.session.session_id
-    assert await acting(ada, Claim(), ROOM) is second
+    assert await acting(ada, Claim(), ROOM) == second
     with pytest.raises(SessionUnknown, match="ended at") as over:
         await acting(ada, Claim(session_id=first.session.session_id))
     assert "register_agent_session" in over.value.remedy
@@ -829,7 +829,7 @@ async def test_a_controller_watches_and_never_speaks(machine: Machine) -> None:
     watcher = await ada.client.plain.register(Wish(ROOM), SessionKind.CONTROLLER)
     shown = Claim(session_id=watcher.session.session_id)
 
-    assert await acting(ada, Claim(), ROOM) is speaker
+    assert await acting(ada, Claim(), ROOM) == speaker
     assert await ada.can_speak(speaker)
     with pytest.raises(SessionUnknown, match="controller's session and cannot act"):
         await acting(ada, shown)

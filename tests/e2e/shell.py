@@ -81,6 +81,10 @@ class Running:
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         if self.process.stdout is not None:
             threading.Thread(target=self._read, args=[self.process.stdout], daemon=True).start()
+        # Nobody reads this until the end, and a full pipe would stop the process.
+        self._complaints: list[bytes] = []
+        self._listening = threading.Thread(target=self._listen, daemon=True)
+        self._listening.start()
 
     def _read(self, stream: IO[bytes]) -> None:
         with stream:
@@ -97,9 +101,13 @@ class Running:
 
     def complaints(self) -> str:
         """Return what it wrote to standard error until its end."""
+        self._listening.join(PATIENCE)
+        return b"".join(self._complaints).decode()
+
+    def _listen(self) -> None:
         assert self.process.stderr is not None
         with self.process.stderr as errors:
-            return errors.read().decode()
+            self._complaints.extend(errors)
 
     def __enter__(self) -> Self:
         return self
@@ -108,5 +116,3 @@ class Running:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait(PATIENCE)
-        if self.process.stderr is not None:
-            self.process.stderr.close()

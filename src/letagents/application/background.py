@@ -1,12 +1,11 @@
 """What goes on beside the calls of one client, until it leaves."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-import anyio
 import attrs
 import structlog
-from anyio.abc import TaskGroup
 
 from letagents.domain.errors import LetAgentsError
 
@@ -17,35 +16,40 @@ Work = Callable[[], Awaitable[None]]
 
 @attrs.define(eq=False)
 class Background:
-    """The work of one client that nobody waits for. Where a client does not last, there is none."""
+    """The work of one client that nobody waits for. Where a client does not last, there is none.
 
-    _tasks: TaskGroup | None = None
+    Each work is a task of its own and not one of a group, since whoever embeds a client may leave
+    it in another task than entered it.
+    """
+
+    _lasts: bool = False
+    _tasks: set[asyncio.Task[None]] = attrs.field(factory=set)
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
         """Do what is begun meanwhile, and end it at the end."""
-        # What the client raises is its own: it must not come out as one of a group.
-        self._tasks = anyio.create_task_group()
-        await self._tasks.__aenter__()
+        self._lasts = True
         try:
             yield
         finally:
-            tasks, self._tasks = self._tasks, None
-            tasks.cancel_scope.cancel()
-            await tasks.__aexit__(None, None, None)
+            self._lasts = False
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def begin(self, name: str, work: Work) -> Callable[[], None]:
+    def begin(self, name: str, work: Work) -> Callable[[], object]:
         """Do `work`; return what ends it. Its failure is logged, and disturbs nobody."""
-        scope = anyio.CancelScope()
-        if self._tasks is not None:
-            self._tasks.start_soon(_done, name, work, scope)
-        return scope.cancel
+        if not self._lasts:
+            return lambda: None
+        task = asyncio.create_task(_done(name, work), name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task.cancel
 
 
-async def _done(name: str, work: Work, scope: anyio.CancelScope) -> None:
+async def _done(name: str, work: Work) -> None:
     try:
-        with scope:
-            await work()
+        await work()
     except LetAgentsError as error:
         log.info("background.ended", name=name, code=error.code)
     except Exception:  # nobody waits for it: it must not end the client

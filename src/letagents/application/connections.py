@@ -11,6 +11,7 @@ import attrs
 from letagents.application.epochs import Epochs
 from letagents.domain import names
 from letagents.domain.errors import ConnectionLost, LetAgentsError, SessionUnknown
+from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId, WorkerId
 from letagents.domain.sessions import Connection, Session, SessionKind
 
@@ -124,22 +125,29 @@ class Connections:
         return next((one for one in held if one.session.session_id == session_id), None)
 
     def lost(self, connection: Connection, refused: ConnectionLost) -> LetAgentsError:
-        """Forget a connection that its room refused; return what to tell whoever used it."""
-        session = connection.session
-        if self.of_session(session.session_id) is connection:
+        """Forget a connection that its room refused; return what to tell whoever used it.
+
+        It is known by its fence: the room from which somebody called makes it no other connection.
+        """
+        session, fence = connection.session, connection.fence
+        if _fence_of(self.of_session(session.session_id)) == fence:
             self.epochs.left(connection)
             if self._watch is not None:
                 self._watch.lost(session.session_id)
-        if self._plain.get(session.session_id) is connection:
+        if _fence_of(self._plain.get(session.session_id)) == fence:
             del self._plain[session.session_id]
-        if self._own.get(session.room_id) is connection:
+        if _fence_of(self._own.get(session.room_id)) == fence:
             del self._own[session.room_id]
-        for key in [key for key, held in self._held.items() if held is connection]:
+        for key in [key for key, held in self._held.items() if held.fence == fence]:
             del self._held[key]
             self._lost[key] = refused.of_worker(session.instance_id)
         if not WorkerId.fits(session.instance_id):
             return _plain_lost(session)
         return refused.of_worker(session.instance_id)
+
+
+def _fence_of(connection: Connection | None) -> Fence | None:
+    return connection.fence if connection is not None else None
 
 
 def _plain_lost(session: Session) -> SessionUnknown:

@@ -171,7 +171,8 @@ class Registration:
     async def _registered(self, worker: Worker, wish: Wish) -> Registered:
         held = self.connections.held(worker.worker_id, wish.room_id)
         connection = await self._connected(worker, wish)
-        resumed = () if connection is held else connection.resumed
+        is_new = held is None or held.fence != connection.fence
+        resumed = connection.resumed if is_new else ()
         return Registered(worker.worker_id, connection, resumed=resumed)
 
     async def _connected(self, worker: Worker, wish: Wish) -> Connection:
