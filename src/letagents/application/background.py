@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+import anyio
 import attrs
 import structlog
 
@@ -23,7 +24,7 @@ class Background:
     """
 
     _lasts: bool = False
-    _tasks: set[asyncio.Task[None]] = attrs.field(factory=set)
+    _begun: dict[asyncio.Task[None], anyio.CancelScope] = attrs.field(factory=dict)
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
@@ -33,23 +34,24 @@ class Background:
             yield
         finally:
             self._lasts = False
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+            for scope in self._begun.values():
+                scope.cancel()
+            await asyncio.gather(*self._begun)
 
-    def begin(self, name: str, work: Work) -> Callable[[], object]:
+    def begin(self, name: str, work: Work) -> Callable[[], None]:
         """Do `work`; return what ends it. Its failure is logged, and disturbs nobody."""
-        if not self._lasts:
-            return lambda: None
-        task = asyncio.create_task(_done(name, work), name=name)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task.cancel
+        scope = anyio.CancelScope()
+        if self._lasts:
+            task = asyncio.create_task(_done(name, work, scope), name=name)
+            self._begun[task] = scope
+            task.add_done_callback(self._begun.pop)
+        return scope.cancel
 
 
-async def _done(name: str, work: Work) -> None:
+async def _done(name: str, work: Work, scope: anyio.CancelScope) -> None:
     try:
-        await work()
+        with scope:
+            await work()
     except LetAgentsError as error:
         log.info("background.ended", name=name, code=error.code)
     except Exception:  # nobody waits for it: it must not end the client
