@@ -108,6 +108,18 @@ def test_two_secrets_are_one_only_if_they_are_alike() -> None:
     assert not fencing.same(SECRET, OTHER)
 
 
+def test_a_hold_is_one_wherever_it_is_shown_from_and_another_by_any_part_of_the_fence() -> None:
+    elsewhere = attrs.evolve(FENCE, origin=ROOM)
+    others = [
+        attrs.evolve(FENCE, token=OTHER),
+        attrs.evolve(FENCE, generation=4),
+        attrs.evolve(FENCE, session_id=SessionId("local_2")),
+    ]
+
+    assert fencing.is_one_hold(FENCE, elsewhere)
+    assert not any(fencing.is_one_hold(FENCE, other) for other in others)
+
+
 def test_a_digest_does_not_hold_the_secret() -> None:
     assert SECRET.value not in repr(STANDING)
     assert SECRET.value not in repr(FENCE)

@@ -9,9 +9,8 @@ from typing import Protocol
 import attrs
 
 from letagents.application.epochs import Epochs
-from letagents.domain import names
+from letagents.domain import fencing, names
 from letagents.domain.errors import ConnectionLost, LetAgentsError, SessionUnknown
-from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId, WorkerId
 from letagents.domain.sessions import Connection, Session, SessionKind
 
@@ -129,16 +128,16 @@ class Connections:
 
         It is known by its fence: the room from which somebody called makes it no other connection.
         """
-        session, fence = connection.session, connection.fence
-        if _fence_of(self.of_session(session.session_id)) == fence:
+        session = connection.session
+        if _is_one(self.of_session(session.session_id), connection):
             self.epochs.left(connection)
             if self._watch is not None:
                 self._watch.lost(session.session_id)
-        if _fence_of(self._plain.get(session.session_id)) == fence:
+        if _is_one(self._plain.get(session.session_id), connection):
             del self._plain[session.session_id]
-        if _fence_of(self._own.get(session.room_id)) == fence:
+        if _is_one(self._own.get(session.room_id), connection):
             del self._own[session.room_id]
-        for key in [key for key, held in self._held.items() if held.fence == fence]:
+        for key in [key for key, held in self._held.items() if _is_one(held, connection)]:
             del self._held[key]
             self._lost[key] = refused.of_worker(session.instance_id)
         if not WorkerId.fits(session.instance_id):
@@ -146,8 +145,8 @@ class Connections:
         return refused.of_worker(session.instance_id)
 
 
-def _fence_of(connection: Connection | None) -> Fence | None:
-    return connection.fence if connection is not None else None
+def _is_one(held: Connection | None, connection: Connection) -> bool:
+    return held is not None and fencing.is_one_hold(held.fence, connection.fence)
 
 
 def _plain_lost(session: Session) -> SessionUnknown:

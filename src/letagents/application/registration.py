@@ -15,7 +15,7 @@ import structlog
 from letagents.application.chat import Chat
 from letagents.application.connections import Connections
 from letagents.application.remembered import stored
-from letagents.domain import codenames, connections, names, workers
+from letagents.domain import codenames, connections, fencing, names, workers
 from letagents.domain.connections import Phase
 from letagents.domain.errors import (
     ConnectionLost,
@@ -171,7 +171,7 @@ class Registration:
     async def _registered(self, worker: Worker, wish: Wish) -> Registered:
         held = self.connections.held(worker.worker_id, wish.room_id)
         connection = await self._connected(worker, wish)
-        is_new = held is None or held.fence != connection.fence
+        is_new = held is None or not fencing.is_one_hold(held.fence, connection.fence)
         resumed = connection.resumed if is_new else ()
         return Registered(worker.worker_id, connection, resumed=resumed)
 

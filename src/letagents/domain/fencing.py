@@ -81,6 +81,12 @@ def same(one: Token, other: Token) -> bool:
     return hmac.compare_digest(digest(one), digest(other))
 
 
+def is_one_hold(one: Fence, other: Fence) -> bool:
+    """Whether both show the same hold on the same session, wherever they say that they act from."""
+    held = (one.session_id, one.generation) == (other.session_id, other.generation)
+    return held and same(one.token, other.token)
+
+
 def refusal(fence: Fence, standing: Standing | None) -> Refusal | None:
     """Return why `fence` does not admit, or None if it does."""
     if standing is None or standing.session_id != fence.session_id:
