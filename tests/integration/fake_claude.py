@@ -20,6 +20,8 @@ def main() -> None:
     if "--version" in words:
         print("2.1.0 (Fake Claude)")
         return
+    with (STAGE / "begun").open("a") as file:
+        file.write(".")
     session = next(w.split("=", 1)[1] for w in words if w.startswith(("--session-id", "--resume")))
     for line in sys.stdin:
         answer(json.loads(line), session)

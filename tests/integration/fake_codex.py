@@ -28,6 +28,8 @@ def main() -> None:
     if "--version" in words:
         print("codex-cli 0.171.0")
         return
+    with (STAGE / "begun").open("a") as file:
+        file.write(".")
     asyncio.run(serve(urlsplit(words[words.index("--listen") + 1]).port))
 
 

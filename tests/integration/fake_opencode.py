@@ -28,6 +28,8 @@ def main() -> None:
     if "--version" in words:
         print("1.18.33")
         return
+    with (STAGE / "begun").open("a") as file:
+        file.write(".")
     port = next(word.split("=")[1] for word in words if word.startswith("--port="))
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     http.server.ThreadingHTTPServer(("127.0.0.1", int(port)), Server).serve_forever()

@@ -34,6 +34,9 @@ class ScriptedStage:
     def turns_run(self) -> list[str]:
         return self.provider.transcript.turns_run()
 
+    def programs_begun(self) -> int:
+        return len(self.provider.started)
+
     def uninstall(self) -> None:
         self.provider.is_installed = False
 
@@ -81,6 +84,10 @@ class FakedStage:
     def turns_run(self) -> list[str]:
         run = self.folder / "turns"
         return run.read_text().split() if run.exists() else []
+
+    def programs_begun(self) -> int:
+        begun = self.folder / "begun"
+        return len(begun.read_text()) if begun.exists() else 0
 
     def uninstall(self) -> None:
         self.patch.setenv(self.variable, str(self.folder / "nothing"))

@@ -89,6 +89,52 @@ async def test_a_program_that_is_not_there_cannot_be_started() -> None:
         _start("/nothing/there")
 
 
+DIES = """
+import asyncio, os, signal, sys
+from letagents.adapters.processes import children
+
+async def born(pid, birth):
+    print(pid, birth, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+words = ["/bin/sh", "-c", 'echo ran > "$0"', sys.argv[1]]
+asyncio.run(children.start_known(words, born, cwd="/", env=os.environ))
+"""
+
+
+async def test_who_dies_before_a_process_is_written_down_leaves_no_program(tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    with anyio.fail_after(PATIENCE):
+        done = await anyio.run_process([sys.executable, "-c", DIES, str(ran)], check=False)
+        pid, birth = done.stdout.decode().split(maxsplit=1)
+        await children.gone(int(pid), birth.strip())
+
+    assert done.returncode == -signal.SIGKILL
+    assert not ran.exists()
+
+
+async def test_what_is_written_down_runs_with_its_own_input(tmp_path: Path) -> None:
+    known: list[tuple[int, str]] = []
+
+    async def born(pid: int, birth: str) -> None:
+        known.append((pid, birth))
+
+    words = ("/bin/cat",)
+    child = await children.start_known(
+        words, born, cwd="/", env=os.environ, has_input=True, stdout=subprocess.PIPE
+    )
+    assert child.process.stdin is not None
+    assert child.process.stdout is not None
+    with child.process.stdin as said:
+        said.write(b"one\ntwo\n")
+    with child.process.stdout as heard, anyio.fail_after(PATIENCE):
+        read = heard.read()
+        code = await child.ended()
+
+    assert (read, code) == (b"one\ntwo\n", 0)
+    assert known == [(child.pid, child.birth)]
+
+
 async def test_what_cannot_be_told_is_not_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     child = _start(*SLEEP)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import attrs
 import pytest
 
-from letagents.domain import manifest
+from letagents.domain import manifest, recovery
 from letagents.domain.bindings import Place
 from letagents.domain.errors import Malformed
 from letagents.domain.manifest import (
@@ -82,16 +82,31 @@ def test_how_a_process_ended_stays() -> None:
 
 @pytest.mark.rule("J52")
 def test_a_process_that_is_there_is_remembered_with_its_conversation() -> None:
-    there = manifest.started(manifest.begun(ENTRY, FIRST), PROCESS, "c1")
+    begun = manifest.begun(ENTRY, FIRST)
+    there = manifest.started(manifest.born(begun, "x1", PROCESS), "c1")
 
     assert there.execution is not None
     assert there.execution.process == PROCESS
     assert there.continuation_id == "c1"
     over = manifest.ended(there, "x1", Ending.CRASHED, now=NOW)
     assert over.history.ends == (NOW,)
-    for entry in (over, ENTRY):
+    for entry in (over, ENTRY, begun):
         with pytest.raises(ManifestRefused):
-            manifest.started(entry, PROCESS, "c1")
+            manifest.started(entry, "c1")
+
+
+@pytest.mark.rule("J47", "J48")
+def test_a_process_is_known_before_it_runs_and_gone_on_with_once_it_has_a_conversation() -> None:
+    begun = manifest.begun(ENTRY, FIRST)
+    pending = attrs.evolve(begun, history=recovery.begun(begun.history, "x1"), continuation_id="c1")
+    born = manifest.born(pending, "x1", PROCESS)
+
+    assert born.execution == attrs.evolve(FIRST, process=PROCESS)
+    assert manifest.came_to_nothing(born)
+    assert not manifest.came_to_nothing(manifest.started(born, "c1"))
+    for entry, name in ((born, "x1"), (pending, "x2"), (ENTRY, "x1")):
+        with pytest.raises(ManifestRefused, match="no process that begins"):
+            manifest.born(entry, name, PROCESS)
 
 
 @pytest.mark.rule("J41", "J53")

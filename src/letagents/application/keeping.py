@@ -23,7 +23,7 @@ from letagents.domain.manifest import Ending, Entry, Execution, FenceLost, Proce
 from letagents.domain.recovery import Action, Seen
 from letagents.domain.sessions import Arrival
 from letagents.domain.surfaces import LOCAL_ROOMS
-from letagents.domain.turns import ProcessAmbiguous
+from letagents.domain.turns import ConversationMissing, ProcessAmbiguous
 from letagents.ports.ids import Ids
 from letagents.ports.providers import (
     Cause,
@@ -144,15 +144,22 @@ class Keeper:
         if isinstance(found, Gone):
             await self._ended(execution, Ending.CRASHED)
             return Seen.ABSENT
-        await self._deliver(entry, execution, found)
+        try:
+            await self._deliver(entry, execution, found)
+        except LetAgentsError:  # the room is away, and the process is found again later
+            await found.leave()
+            raise
         return Seen.ALIVE
 
     async def _attached(self, entry: Entry, execution: Execution) -> Conversation | Gone:
-        """Find the process of an earlier supervisor; one that has no number never began."""
+        """Find the process of an earlier supervisor; one without a number never ran."""
         process, conversation_id = execution.process, entry.continuation_id
-        if process is None or conversation_id is None:
+        if process is None:
             return Gone()
-        connection = Connection(process.kind, process.pid, process.birth, process.url)
+        connection = Connection(**attrs.asdict(process))
+        if conversation_id is None or manifest.came_to_nothing(entry):
+            await self.provider.abandon(connection)
+            return Gone()
         launch = self.launch_of(entry, execution, "")
         return await self.provider.attach(launch, Reference(conversation_id, connection))
 
@@ -160,7 +167,8 @@ class Keeper:
 
     async def _start(self, entry: Entry) -> None:
         now = self.sessions.clock.now()
-        execution = Execution(self.ids.uuid(), self.ids.uuid(), self.sessions.hold.generation, now)
+        attempt = entry.work_attempt_id or self.ids.uuid()
+        execution = Execution(self.ids.uuid(), attempt, self.sessions.hold.generation, now)
 
         def begin(known: Entry) -> Entry:
             history = recovery.begun(known.history, execution.execution_id)
@@ -175,18 +183,20 @@ class Keeper:
         except LetAgentsError as error:
             await self._failed(execution, error)
             return
-        there, reference = conversation.reference.connection, conversation.reference
-        process = Process(there.kind, there.pid, there.birth, there.url)
-        entry = await self._change(
-            lambda known: manifest.started(known, process, reference.conversation_id)
-        )
+        conversation_id = conversation.reference.conversation_id
+        entry = await self._change(lambda known: manifest.started(known, conversation_id))
         await self._deliver(entry, execution, conversation, fence)
 
     async def _opened(self, entry: Entry, execution: Execution, session_id: str) -> Conversation:
         launch = self.launch_of(entry, execution, session_id)
+
+        async def born(there: Connection) -> None:
+            process = Process(**attrs.asdict(there))
+            await self._change(lambda known: manifest.born(known, execution.execution_id, process))
+
         if entry.continuation_id is None:
-            return await self.provider.start(launch)
-        return await self.provider.resume(launch, entry.continuation_id)
+            return await self.provider.start(launch, born)
+        return await self.provider.resume(launch, entry.continuation_id, born)
 
     async def _registered(self, entry: Entry, execution: Execution) -> Fence:
         """Let the agent be in its room under a new secret, which only we know."""
@@ -263,7 +273,8 @@ class Keeper:
 
     async def _stop(self, entry: Entry) -> None:
         conversation, execution = self._conversation, entry.execution
-        if conversation is None or execution is None:
+        if conversation is None or execution is None:  # whether it is there cannot be told
+            await self._idle(LOOK_AGAIN)
             return
         await self._leave()
         await conversation.end()
@@ -291,7 +302,10 @@ class Keeper:
         def fail(known: Entry) -> Entry:
             over = manifest.ended(known, execution.execution_id, Ending.STOPPED, now=now)
             history = recovery.failed(over.history, now=now)
-            return attrs.evolve(over, history=history, last_error=str(error))
+            gone_on = None if isinstance(error, ConversationMissing) else over.continuation_id
+            return attrs.evolve(
+                over, history=history, continuation_id=gone_on, last_error=str(error)
+            )
 
         await self._change(fail)
         log.warning("agent.failed", entry_id=self.entry_id, code=error.code)

@@ -8,6 +8,8 @@ J51  Only the supervisor whose generation is the newest changes anything.
 J52  An agent has one living process at most, and each has a name of its own for ever.
 J53  How a process ended is written down once, and stays.
 J54  What a person wants of an agent is changed by who saw what was wanted before.
+J47  A process is written down before its program begins: one that is not written down never ran.
+J48  What came to no conversation is not gone on with: it is ended before another is started.
 J46  A name of an agent is no other's, and an agent is forgotten only when it is stopped.
 """
 
@@ -96,6 +98,7 @@ class Process:
     pid: int
     birth: str
     url: str | None = None
+    auth_path: str | None = None
 
 
 @attrs.frozen
@@ -109,7 +112,7 @@ class Execution:
     ended_at: datetime | None = None
     ending: Ending | None = None
     process: Process | None = None
-    """None until it has been started."""
+    """None until it is about to run."""
 
     @property
     def is_over(self) -> bool:
@@ -242,22 +245,42 @@ def begun(entry: Entry, execution: Execution) -> Entry:
     return attrs.evolve(entry, execution=execution, work_attempt_id=execution.work_attempt_id)
 
 
-def started(entry: Entry, process: Process, continuation_id: str) -> Entry:
-    """Return the entry once its new process is there, with the conversation that goes on in it.
+def born(entry: Entry, execution_id: str, process: Process) -> Entry:
+    """Return the entry once it is known which process the new one is, before its program begins.
 
     Raises:
-        ManifestRefused: it has begun none.
+        ManifestRefused: it has begun none of that name, or that one has been born.
     """
     execution = entry.execution
-    if execution is None or execution.is_over:
-        raise ManifestRefused(
-            f"{entry.entry_id} has no process that begins.", remedy="Look at the agent again."
-        )
-    there = attrs.evolve(execution, process=process)
+    if execution is None or execution.is_over or execution.process is not None:
+        raise _nothing_begins(entry)
+    if execution.execution_id != execution_id:
+        raise _nothing_begins(entry)
+    return attrs.evolve(entry, execution=attrs.evolve(execution, process=process))
+
+
+def started(entry: Entry, continuation_id: str) -> Entry:
+    """Return the entry once a conversation goes on in its new process.
+
+    Raises:
+        ManifestRefused: it has none.
+    """
+    execution = entry.execution
+    if execution is None or execution.is_over or execution.process is None:
+        raise _nothing_begins(entry)
     history = recovery.succeeded(entry.history)
-    return attrs.evolve(
-        entry, execution=there, continuation_id=continuation_id, history=history, last_error=None
+    return attrs.evolve(entry, continuation_id=continuation_id, history=history, last_error=None)
+
+
+def _nothing_begins(entry: Entry) -> ManifestRefused:
+    return ManifestRefused(
+        f"{entry.entry_id} has no process that begins.", remedy="Look at the agent again."
     )
+
+
+def came_to_nothing(entry: Entry) -> bool:
+    """Whether the entry's process is one in which no conversation goes on yet (J48)."""
+    return entry.continuation_id is None or entry.history.pending is not None
 
 
 def ended(entry: Entry, execution_id: str, ending: Ending, *, now: datetime) -> Entry:

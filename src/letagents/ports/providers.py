@@ -17,6 +17,9 @@ Y28  `end` leaves no process: it is asked, given time, and killed only if it is 
 Y29  `attach` never leaves two processes in one conversation: it returns the one that is there, or
      that none is, and raises where it cannot tell.
 Y30  Nothing that a provider returns or raises, and no line of arguments, holds a secret.
+Y44  A process is told to `born`, and written down there, before its program begins. When it cannot
+     be written down, or whoever starts it dies before, its program never begins, and none is left.
+Y45  `abandon` ends a process that came to no conversation, and no other one.
 """
 
 import enum
@@ -60,6 +63,14 @@ class Connection:
     birth: str
     url: str | None = None
     auth_path: str | None = None
+
+
+Born = Callable[[Connection], Awaitable[None]]
+"""Writes down how a process is found again."""
+
+
+async def unrecorded(_connection: Connection) -> None:
+    """Write nothing down: nobody comes after us who would look for the process."""
 
 
 @attrs.frozen
@@ -165,7 +176,7 @@ class Provider(Protocol):
         """
         ...
 
-    async def start(self, launch: Launch) -> Conversation:
+    async def start(self, launch: Launch, born: Born = unrecorded) -> Conversation:
         """Begin a conversation in a new process.
 
         Raises:
@@ -173,7 +184,9 @@ class Provider(Protocol):
         """
         ...
 
-    async def resume(self, launch: Launch, conversation_id: str) -> Conversation:
+    async def resume(
+        self, launch: Launch, conversation_id: str, born: Born = unrecorded
+    ) -> Conversation:
         """Go on with a conversation, whose process has ended, in a new one.
 
         Raises:
@@ -189,5 +202,13 @@ class Provider(Protocol):
 
         Raises:
             ProcessAmbiguous: whether it is there cannot be told; nothing was started or ended.
+        """
+        ...
+
+    async def abandon(self, connection: Connection) -> None:
+        """End a process of an earlier supervisor that never came to a conversation.
+
+        Raises:
+            ProcessAmbiguous: whether it is there cannot be told, or it does not end.
         """
         ...

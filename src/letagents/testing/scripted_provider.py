@@ -39,6 +39,7 @@ from letagents.domain.turns import (
     Unreadable,
 )
 from letagents.ports.providers import (
+    Born,
     Cause,
     Connection,
     Ending,
@@ -47,6 +48,7 @@ from letagents.ports.providers import (
     Reference,
     Started,
     Turn,
+    unrecorded,
 )
 
 
@@ -119,6 +121,7 @@ class ScriptedProvider:
     cannot_tell: bool = False
     name: str = "scripted"
     started: list["ScriptedConversation"] = attrs.field(factory=list)
+    _births: int = 0
 
     async def version(self) -> str:
         """Return a version, or say how to install one."""
@@ -126,19 +129,22 @@ class ScriptedProvider:
             raise ProviderMissing("Scripted", "scripted", "pip install scripted", "SCRIPTED_BIN")
         return "1.0"
 
-    async def start(self, launch: Launch) -> "ScriptedConversation":
+    async def start(self, launch: Launch, born: Born = unrecorded) -> "ScriptedConversation":
         """Begin a conversation."""
         await self.version()
+        connection = await self._born(born)
         number = sum(line["what"] == "opened" for line in self.transcript.lines()) + 1
         self.transcript.note(conversation=f"conversation-{number}", what="opened")
-        return self._conversation(f"conversation-{number}")
+        return self._conversation(f"conversation-{number}", connection)
 
-    async def resume(self, launch: Launch, conversation_id: str) -> "ScriptedConversation":
+    async def resume(
+        self, launch: Launch, conversation_id: str, born: Born = unrecorded
+    ) -> "ScriptedConversation":
         """Go on with a conversation."""
         await self.version()
         if not list(self.transcript.of(conversation_id)):
             raise ConversationMissing("Scripted", conversation_id)
-        return self._conversation(conversation_id)
+        return self._conversation(conversation_id, await self._born(born))
 
     async def attach(self, launch: Launch, reference: Reference) -> "ScriptedConversation | Gone":
         """Return the conversation if its process is there."""
@@ -151,10 +157,22 @@ class ScriptedProvider:
                 await one.end()
         return Gone()
 
-    def _conversation(self, conversation_id: str) -> "ScriptedConversation":
-        pid = len(self.started) + 1
-        reference = Reference(conversation_id, Connection("scripted", pid, f"birth-{pid}"))
-        conversation = ScriptedConversation(self, reference)
+    async def abandon(self, connection: Connection) -> None:
+        """End the process, if it is there."""
+        if self.cannot_tell:
+            raise ProcessAmbiguous(connection.pid)
+        for one in self.started:
+            if one.reference.connection == connection:
+                await one.end()
+
+    async def _born(self, born: Born) -> Connection:
+        self._births += 1
+        connection = Connection("scripted", self._births, f"birth-{self._births}")
+        await born(connection)
+        return connection
+
+    def _conversation(self, conversation_id: str, connection: Connection) -> "ScriptedConversation":
+        conversation = ScriptedConversation(self, Reference(conversation_id, connection))
         self.started.append(conversation)
         return conversation
 

@@ -3,13 +3,16 @@
 Each is the first of a group of its own, so that a signal for us is none for it, and one for it
 reaches what it has started. Nothing is sent to a process whose birth is not the one we know. As
 long as a child was not reaped nobody gets its number, so what it left behind is ended before that.
+
+A program that has to be found again waits at a gate until its process is written down: a shell
+that reads one line and becomes it. Whoever dies before leaves a line that ends, and no program.
 """
 
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO
 
@@ -99,6 +102,45 @@ def start(
         process.wait()
         raise
     return Child(process, process.pid, birth)
+
+
+_GATE = 'read -r go && exec "$@"'
+_WITHOUT_INPUT = f"{_GATE} </dev/null"
+
+
+async def start_known(
+    arguments: Sequence[str],
+    born: Callable[[int, str], Awaitable[None]],
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    has_input: bool = False,
+    stdout: "int | IO[bytes]" = subprocess.DEVNULL,
+    stderr: "int | IO[bytes]" = subprocess.DEVNULL,
+) -> Child:
+    """Start a program once `born` has written down its number and its birth.
+
+    Raises:
+        OSError: it cannot be started, or has ended meanwhile.
+    """
+    gate = ("/bin/sh", "-c", _GATE if has_input else _WITHOUT_INPUT, "letagents", *arguments)
+    child = start(gate, cwd=cwd, env=env, stdin=subprocess.PIPE, stdout=stdout, stderr=stderr)
+    entrance = child.process.stdin
+    assert entrance is not None  # noqa: S101  it was asked for
+    try:
+        await born(child.pid, child.birth)
+        entrance.write(b"go\n")
+        entrance.flush()
+    except BaseException:
+        with suppress(OSError):
+            entrance.close()
+        if child.process.stdout is not None:
+            child.process.stdout.close()
+        child.process.wait()  # its line has ended, and with it the shell
+        raise
+    if not has_input:
+        entrance.close()
+    return child
 
 
 async def end(pid: int, birth: str, grace: float = GRACE) -> None:

@@ -38,6 +38,7 @@ from letagents.domain.turns import (
 )
 from letagents.ports.ids import Ids
 from letagents.ports.providers import (
+    Born,
     Connection,
     Ending,
     Gone,
@@ -45,6 +46,7 @@ from letagents.ports.providers import (
     Reference,
     Started,
     Turn,
+    unrecorded,
 )
 
 Raw = Mapping[str, Any]
@@ -79,17 +81,19 @@ class ClaudeProvider:
         """Return which Claude Code is installed."""
         return await CLAUDE.version()
 
-    async def start(self, launch: Launch) -> "ClaudeConversation":
+    async def start(self, launch: Launch, born: Born = unrecorded) -> "ClaudeConversation":
         """Start a process with a conversation of its own."""
         session_id = self.ids.uuid()
-        return await self._opened(launch, session_id, f"--session-id={session_id}")
+        return await self._opened(launch, session_id, f"--session-id={session_id}", born)
 
-    async def resume(self, launch: Launch, conversation_id: str) -> "ClaudeConversation":
+    async def resume(
+        self, launch: Launch, conversation_id: str, born: Born = unrecorded
+    ) -> "ClaudeConversation":
         """Start a process that goes on with a conversation."""
         CLAUDE.found()
         if not claude_transcript.files_of(conversation_id, environment(launch)):
             raise ConversationMissing(CLAUDE.name, conversation_id)
-        return await self._opened(launch, conversation_id, f"--resume={conversation_id}")
+        return await self._opened(launch, conversation_id, f"--resume={conversation_id}", born)
 
     async def attach(self, launch: Launch, reference: Reference) -> Gone:
         """See that the process of a conversation ends, if it has not: nobody can speak to it."""
@@ -101,7 +105,13 @@ class ClaudeProvider:
             await children.end(at.pid, at.birth)
         return Gone()
 
-    async def _opened(self, launch: Launch, session_id: str, which: str) -> "ClaudeConversation":
+    async def abandon(self, connection: Connection) -> None:
+        """End a process that came to no conversation."""
+        await children.end(connection.pid, connection.birth)
+
+    async def _opened(
+        self, launch: Launch, session_id: str, which: str, born: Born
+    ) -> "ClaudeConversation":
         binary = CLAUDE.found()
         output = Output()
         config: Path | None = None
@@ -110,7 +120,7 @@ class ClaudeProvider:
             workspace = command_path(launch.workspace)
             config = await to_thread.run_sync(_tools_file, launch)
             words = arguments(binary, launch, config, which)
-            process = await _Process.start(words, workspace, environment(launch), output)
+            process = await _Process.start(words, workspace, environment(launch), output, born)
             await _see_tools(process, launch)
             return ClaudeConversation(process, session_id, environment(launch))
         except BaseException as error:
@@ -221,13 +231,14 @@ class _Process:
 
     @classmethod
     async def start(
-        cls, words: list[str], cwd: str, env: Mapping[str, str], output: Output
+        cls, words: list[str], cwd: str, env: Mapping[str, str], output: Output, born: Born
     ) -> "_Process":
-        child = children.start(
+        child = await children.start_known(
             words,
+            lambda pid, birth: born(Connection(KIND, pid, birth)),
             cwd=cwd,
             env=env,
-            stdin=subprocess.PIPE,
+            has_input=True,
             stdout=subprocess.PIPE,
             stderr=output.file,
         )

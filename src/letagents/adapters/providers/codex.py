@@ -16,7 +16,7 @@ from letagents.adapters.processes.births import Presence, presence
 from letagents.adapters.processes.children import Child
 from letagents.adapters.providers import codex_server, codex_transcript
 from letagents.adapters.providers.codex_link import CodexLink, CodexRefused, LinkClosed, open_link
-from letagents.adapters.providers.codex_server import AppServer, toml
+from letagents.adapters.providers.codex_server import KIND, AppServer, toml
 from letagents.adapters.providers.environment import environment, of_tools
 from letagents.adapters.providers.programs import CODEX, Output, command_path, how_it_ended
 from letagents.domain.progress import Activity, Streams
@@ -32,6 +32,7 @@ from letagents.domain.turns import (
     Unknowable,
 )
 from letagents.ports.providers import (
+    Born,
     Connection,
     Ending,
     Gone,
@@ -39,12 +40,12 @@ from letagents.ports.providers import (
     Reference,
     Started,
     Turn,
+    unrecorded,
 )
 
 T = TypeVar("T")
 Raw = Mapping[str, Any]
 
-KIND = "codex_app_server"
 TOOLS = "letagents"
 OVER = ("completed", "interrupted", "failed", "cancelled", "stopped")
 INTERRUPTED_WITHIN = 10.0
@@ -64,15 +65,17 @@ class CodexProvider:
         """Return which Codex is installed."""
         return await CODEX.version()
 
-    async def start(self, launch: Launch) -> "CodexConversation":
+    async def start(self, launch: Launch, born: Born = unrecorded) -> "CodexConversation":
         """Start a server and a thread in it."""
 
         async def begin(link: CodexLink) -> Raw:
             return await link.call("thread/start", {**_thread(launch), "historyMode": "legacy"})
 
-        return await self._opened(launch, begin)
+        return await self._opened(launch, begin, born)
 
-    async def resume(self, launch: Launch, conversation_id: str) -> "CodexConversation":
+    async def resume(
+        self, launch: Launch, conversation_id: str, born: Born = unrecorded
+    ) -> "CodexConversation":
         """Start a server that goes on with the thread."""
 
         async def go_on(link: CodexLink) -> Raw:
@@ -87,7 +90,7 @@ class CodexProvider:
                 raise ConversationMissing(CODEX.name, conversation_id)
             return thread
 
-        return await self._opened(launch, go_on)
+        return await self._opened(launch, go_on, born)
 
     async def attach(self, launch: Launch, reference: Reference) -> "CodexConversation | Gone":
         """Speak again to the server of a conversation."""
@@ -107,8 +110,12 @@ class CodexProvider:
             raise ProcessAmbiguous(at.pid)
         return conversation
 
+    async def abandon(self, connection: Connection) -> None:
+        """End a server that came to no conversation."""
+        await children.end(connection.pid, connection.birth)
+
     async def _opened(
-        self, launch: Launch, thread: Callable[[CodexLink], Awaitable[Raw]]
+        self, launch: Launch, thread: Callable[[CodexLink], Awaitable[Raw]], born: Born
     ) -> "CodexConversation":
         binary = CODEX.found()
         try:
@@ -121,6 +128,7 @@ class CodexProvider:
             overrides(launch, workspace),
             cwd=workspace,
             env=environment(launch),
+            born=born,
         )
         link: CodexLink | None = None
         try:

@@ -14,7 +14,9 @@ import attrs
 from letagents.adapters.processes import children
 from letagents.adapters.processes.children import Child
 from letagents.adapters.providers.programs import CODEX, Output
+from letagents.ports.providers import Born, Connection, unrecorded
 
+KIND = "codex_app_server"
 READY_WITHIN = 15.0
 LOOKING = 0.1
 PROBE = 1.0
@@ -73,7 +75,13 @@ def arguments(binary: str, url: str, overrides: Sequence[str]) -> list[str]:
 
 
 async def launch(
-    binary: str, url: str, overrides: Sequence[str], *, cwd: str, env: Mapping[str, str]
+    binary: str,
+    url: str,
+    overrides: Sequence[str],
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    born: Born = unrecorded,
 ) -> AppServer:
     """Start a server, and return it once it is ready.
 
@@ -82,16 +90,19 @@ async def launch(
     """
     output = Output()
     try:
-        child = children.start(
+        child = await children.start_known(
             arguments(binary, url, overrides),
+            lambda pid, birth: born(Connection(KIND, pid, birth, url)),
             cwd=cwd,
             env=env,
             stdout=output.file,
             stderr=output.file,
         )
-    except OSError as error:
+    except BaseException as error:
         output.close()
-        raise CODEX.unusable(error.strerror or "it cannot be started") from error
+        if isinstance(error, OSError):
+            raise CODEX.unusable(error.strerror or "it cannot be started") from error
+        raise
     server = AppServer(child, url, output)
     try:
         await _until_ready(server)

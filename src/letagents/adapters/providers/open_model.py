@@ -18,7 +18,13 @@ from letagents.adapters.processes import children
 from letagents.adapters.processes.births import Presence, presence
 from letagents.adapters.providers import opencode_server, opencode_transcript
 from letagents.adapters.providers.codex_server import free_url
-from letagents.adapters.providers.opencode_server import MODEL_SERVER, TOOLS, OpenCode, Silence
+from letagents.adapters.providers.opencode_server import (
+    KIND,
+    MODEL_SERVER,
+    TOOLS,
+    OpenCode,
+    Silence,
+)
 from letagents.adapters.providers.programs import OPENCODE, command_path, how_it_ended
 from letagents.domain.open_models import Endpoint
 from letagents.domain.progress import Activity
@@ -37,6 +43,7 @@ from letagents.domain.turns import (
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
 from letagents.ports.providers import (
+    Born,
     Connection,
     Ending,
     Gone,
@@ -44,11 +51,11 @@ from letagents.ports.providers import (
     Reference,
     Started,
     Turn,
+    unrecorded,
 )
 
 Raw = Mapping[str, Any]
 
-KIND = "opencode_server"
 TOOLS_WITHIN = 120.0
 """It sets its plugins up first, and tries for a while where it cannot reach their registry."""
 INTERRUPTED_WITHIN = 10.0
@@ -72,13 +79,15 @@ class OpenModelProvider:
         """Return which OpenCode is installed."""
         return await OPENCODE.version()
 
-    async def start(self, launch: Launch) -> "OpenModelConversation":
+    async def start(self, launch: Launch, born: Born = unrecorded) -> "OpenModelConversation":
         """Start a server and a session in it."""
-        return await self._opened(launch, None)
+        return await self._opened(launch, None, born)
 
-    async def resume(self, launch: Launch, conversation_id: str) -> "OpenModelConversation":
+    async def resume(
+        self, launch: Launch, conversation_id: str, born: Born = unrecorded
+    ) -> "OpenModelConversation":
         """Start a server that goes on with the session."""
-        return await self._opened(launch, conversation_id)
+        return await self._opened(launch, conversation_id, born)
 
     async def attach(self, launch: Launch, reference: Reference) -> "OpenModelConversation | Gone":
         """Speak again to the server of a conversation."""
@@ -99,7 +108,14 @@ class OpenModelProvider:
             raise ProcessAmbiguous(at.pid)
         return OpenModelConversation(server, reference, self._model(), self.clock)
 
-    async def _opened(self, launch: Launch, session_id: str | None) -> "OpenModelConversation":
+    async def abandon(self, connection: Connection) -> None:
+        """End a server that came to no conversation, and forget its password."""
+        await children.end(connection.pid, connection.birth)
+        opencode_server.forget(connection.auth_path)
+
+    async def _opened(
+        self, launch: Launch, session_id: str | None, born: Born
+    ) -> "OpenModelConversation":
         OPENCODE.found()
         endpoint = self._model()
         try:
@@ -108,7 +124,7 @@ class OpenModelProvider:
             raise OPENCODE.unusable(f"{launch.workspace} is no folder") from error
         url = free_url().replace("ws://", "http://")
         server = await opencode_server.launch(
-            launch, workspace, endpoint, self.run_dir, url, self.ids
+            launch, workspace, endpoint, self.run_dir, url, self.ids, born
         )
         try:
             await _see_tools(server, launch)

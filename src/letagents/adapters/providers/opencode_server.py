@@ -21,11 +21,12 @@ from letagents.adapters.providers.programs import OPENCODE, Output
 from letagents.domain import redaction
 from letagents.domain.open_models import Endpoint
 from letagents.ports.ids import Ids
-from letagents.ports.providers import Launch
+from letagents.ports.providers import Born, Connection, Launch
 
 if TYPE_CHECKING:
     from httpx import AsyncClient
 
+KIND = "opencode_server"
 READY_WITHIN = 60.0
 """It sets itself up when it is started for the first time."""
 PROBE = 2.0
@@ -135,7 +136,13 @@ def connect(
 
 
 async def launch(
-    launch: Launch, workspace: str, endpoint: Endpoint, run_dir: Path, url: str, ids: Ids
+    launch: Launch,
+    workspace: str,
+    endpoint: Endpoint,
+    run_dir: Path,
+    url: str,
+    ids: Ids,
+    born: Born,
 ) -> OpenCode:
     """Start a server, and return it once it is ready.
 
@@ -149,16 +156,20 @@ async def launch(
     try:
         _write(auth, ids.token().value)
         _write(plugin, _PLUGIN)
-        child = children.start(
+        child = await children.start_known(
             [binary, "serve", "--hostname=127.0.0.1", f"--port={url.rpartition(':')[2]}"],
+            lambda pid, birth: born(Connection(KIND, pid, birth, url, str(auth))),
             cwd=workspace,
             env=environment(launch, endpoint, auth.read_text("ascii"), plugin),
             stdout=output.file,
             stderr=output.file,
         )
-    except OSError as error:
+    except BaseException as error:
         output.close()
-        raise OPENCODE.unusable(error.strerror or "it cannot be started") from error
+        forget(str(auth))
+        if isinstance(error, OSError):
+            raise OPENCODE.unusable(error.strerror or "it cannot be started") from error
+        raise
     server = connect(url, str(auth), child, output)
     try:
         await _until_ready(server)
@@ -174,12 +185,14 @@ async def end(server: OpenCode) -> int | None:
     """End a server, where it was started here, and forget its password."""
     await server.aclose()
     code = await server.child.end() if server.child is not None else None
-    _forget(server)
+    forget(server.auth_path)
     return code
 
 
-def _forget(server: OpenCode) -> None:
-    Path(server.auth_path).unlink(missing_ok=True)
+def forget(auth_path: str | None) -> None:
+    """Remove the file with the password of a server that has ended."""
+    if auth_path is not None:
+        Path(auth_path).unlink(missing_ok=True)
 
 
 async def _until_ready(server: OpenCode) -> None:

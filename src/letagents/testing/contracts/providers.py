@@ -16,6 +16,7 @@ import attrs
 import pytest
 
 from letagents.domain import turn_prompts
+from letagents.domain.manifest import FenceLost
 from letagents.domain.turn_prompts import Item
 from letagents.domain.turns import (
     NO_REPLY,
@@ -33,7 +34,15 @@ from letagents.domain.turns import (
     Unknowable,
     Unreadable,
 )
-from letagents.ports.providers import Cause, Conversation, Gone, Launch, Provider, Turn
+from letagents.ports.providers import (
+    Cause,
+    Connection,
+    Conversation,
+    Gone,
+    Launch,
+    Provider,
+    Turn,
+)
 from letagents.testing.scripted_provider import Crash, Play
 
 PATIENCE = 30.0
@@ -59,6 +68,10 @@ class Stage(Protocol):
 
     def turns_run(self) -> list[str]:
         """Return the items whose turns the program began, in order."""
+        ...
+
+    def programs_begun(self) -> int:
+        """Return how often the program began to run, but to tell its version."""
         ...
 
     def uninstall(self) -> None:
@@ -295,12 +308,60 @@ class ProviderContract:
         assert (before, answer) == (Answered("one"), Answered("two"))
         assert found.reference.conversation_id == first.reference.conversation_id
 
+    @pytest.mark.rule("Y44")
+    async def test_a_process_that_cannot_be_written_down_never_runs_its_program(
+        self, stage: Stage
+    ) -> None:
+        born: list[Connection] = []
+        before = stage.programs_begun()
+
+        async def fail(connection: Connection) -> None:
+            born.append(connection)
+            raise FenceLost
+
+        with anyio.fail_after(PATIENCE), pytest.raises(FenceLost):
+            await stage.provider.start(stage.launch, fail)
+        await stage.reopened().abandon(born[0])
+
+        assert stage.programs_begun() == before
+
+    @pytest.mark.rule("Y44", "Y45")
+    async def test_a_process_is_known_before_it_runs_and_ended_where_nothing_came_of_it(
+        self, stage: Stage
+    ) -> None:
+        born: list[Connection] = []
+        begun: list[int] = []
+
+        async def write(connection: Connection) -> None:
+            born.append(connection)
+            begun.append(stage.programs_begun())
+
+        with anyio.fail_after(PATIENCE):
+            first = await stage.provider.start(stage.launch, write)
+            other = attrs.evolve(born[0], birth=f"{born[0].birth}0")
+            await stage.reopened().abandon(other)
+            is_there = not await _has_ended(first)
+            await stage.reopened().abandon(born[0])
+            await first.ended()
+
+        assert is_there
+        assert born == [first.reference.connection]
+        assert begun == [0]
+        assert stage.programs_begun() == 1
+
     async def test_a_conversation_that_is_not_known_is_missing(self, stage: Stage) -> None:
         with pytest.raises(ConversationMissing):
             await stage.provider.resume(stage.launch, "00000000-0000-4000-8000-00000000dead")
 
     async def _again(self, stage: Stage, first: Conversation) -> Conversation:
         return await stage.reopened().resume(stage.launch, first.reference.conversation_id)
+
+
+async def _has_ended(conversation: Conversation) -> bool:
+    with anyio.move_on_after(0.05):
+        await conversation.ended()
+        return True
+    return False
 
 
 async def _begun(stage: Stage) -> None:
