@@ -145,8 +145,11 @@ async def test_a_body_is_so_large(clock: ManualClock) -> None:
     async with bounded(clock, body=100) as client, client("a") as here:
         fits = await here.post("/agents", headers=ADAS, json={"name": "x" * 50})
         beyond = await here.post("/agents", headers=ADAS, json={"name": "x" * 150})
+        unread = await here.post("/projects", headers=ADAS, json={"name": "x" * 150})
+        listed = await here.get("/rooms", headers=ADAS)
 
-    assert [fits.status_code, beyond.status_code] == [201, 413]
+    assert [fits.status_code, beyond.status_code, unread.status_code] == [201, 413, 413]
+    assert listed.json()["rooms"] == []
 
 
 async def test_so_many_connections_are_answered(clock: ManualClock) -> None:

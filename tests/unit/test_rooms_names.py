@@ -42,6 +42,27 @@ def test_a_name_that_cannot_be_shown_is_refused(text: str) -> None:
         rooms.canonical(text)
 
 
+@pytest.mark.rule("K6")
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("..", ".", "../shed", "shed/../barn", "a/./b", "a//b", "//a"),
+        *("a/focus/..", "../x/focus/y", "github.com/o/r/../x", "a\ufffd", "\ufffd/focus/x"),
+    ],
+)
+def test_a_name_that_could_lead_elsewhere_is_refused(text: str) -> None:
+    with pytest.raises(Malformed, match="no room's name"):
+        rooms.canonical(text)
+
+
+@pytest.mark.rule("K6")
+@pytest.mark.parametrize(
+    "text", ["...", ".x", "x..", "a/..b", "/srv/x", "https://example.org/o/.github"]
+)
+def test_dots_are_no_harm_beside_others(text: str) -> None:
+    assert str(rooms.canonical(text)).endswith(text[-3:])
+
+
 @pytest.mark.rule("K1", "K2", "K3")
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=60))
 def test_a_canonical_name_is_its_own(text: str) -> None:

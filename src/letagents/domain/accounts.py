@@ -238,7 +238,7 @@ def signed_in(principal: Principal) -> Account:
     """
     if principal.account is None:
         raise NotSignedIn(
-            "This call needs an account, and the token that was shown is of none.",
+            "This call needs an account, and nothing that it shows is of one.",
             remedy="Sign in: call start_device_auth, or set LETAGENTS_TOKEN.",
         )
     return principal.account

@@ -5,6 +5,9 @@ K2  A repository room is spelled as its remote is (G3, G5); any other name keeps
 K3  A name is trimmed, and a blank, too long or unprintable one is refused.
 K4  A room with the form of an invite code is not made by joining it, and no focus room is (R20).
 K5  In the locator of a focus room its parent is spelled as any room is, and the key stays as it is.
+K6  A name with a part that is empty, `.` or `..`, or with a sign that stands for what could not be
+    read, is refused: as a path it would lead elsewhere, or be the name of more than one room. The
+    room of a folder begins with a slash.
 """
 
 import re
@@ -21,6 +24,8 @@ from letagents.domain.names import DISPLAY_NAME_LIMIT, collapse, is_blank
 
 _CODE = re.compile(r"[A-Z0-9]{4}(?:-[A-Z0-9]{4})+")
 _UNESCAPED = "-_.!~*'()"
+_LEADING_ELSEWHERE = {"", ".", ".."}
+_UNREADABLE = "\N{REPLACEMENT CHARACTER}"
 
 KNOWN_LIMIT = 1_000
 """So many rooms are listed at most."""
@@ -63,11 +68,18 @@ def canonical(text: str) -> RoomId:
     """Return the id of the room that `text` names.
 
     Raises:
-        Malformed: it is blank, longer than 200 characters, or holds control characters.
+        Malformed: it is blank, longer than 200 characters, holds control characters, or could be
+            taken for a path to another place (K6).
     """
-    if (located := _located(text)) is not None:
-        return located
-    return _canonical(text)
+    room_id = _located(text) or _canonical(text)
+    parts = str(room_id).removeprefix("/").split("/")
+    if not _LEADING_ELSEWHERE.isdisjoint(parts) or _UNREADABLE in str(room_id):
+        raise Malformed(
+            f"{quoted(str(room_id))} is no room's name: a part of it is empty, '.' or '..', or "
+            "could not be read.",
+            remedy="Leave such parts out, or choose another name for the room.",
+        )
+    return room_id
 
 
 def _canonical(text: str) -> RoomId:

@@ -16,7 +16,7 @@ from letagents.application.hosting import Hosting
 from letagents.application.remote_chats import Elsewhere
 from letagents.domain.errors import UnknownRoom
 from letagents.entrypoints.server.answers import answer, problem
-from letagents.entrypoints.server.calls import Call, bearer, cookie
+from letagents.entrypoints.server.calls import Call, bearer, check_declared, cookie
 from letagents.entrypoints.server.cors import Cors
 from letagents.entrypoints.server.document.openapi import document
 from letagents.entrypoints.server.mcp_door import PATH, McpDoor
@@ -147,6 +147,7 @@ class _Endpoint:
     async def _answered(self, request: Request, under_way: ExitStack) -> Response:
         try:
             principal = await self.hosting.principal(bearer(request), cookie(request))
+            check_declared(request, self.hosting.bounds.body)
             if principal.account is not None:
                 under_way.enter_context(self.hosting.under_way.one(principal.account.account_id))
             return await self._handled(Call(request, self.hosting, principal))

@@ -155,8 +155,7 @@ class Call:
             async with asyncio.timeout(BODY_WITHIN):
                 async for piece in self.request.stream():
                     size += len(piece)
-                    if size > self.hosting.bounds.body:
-                        raise Refused(413, "request body is too large", code="BODY_TOO_LARGE")
+                    _check_size(size, self.hosting.bounds.body)
                     pieces.append(piece)
         except TimeoutError:
             raise Refused(408, "request body was not sent in time") from None
@@ -280,6 +279,22 @@ def _object(body: bytes) -> dict[str, Any]:
 def address_of(request: Request) -> str:
     """Return where a request comes from, as far as it can be told."""
     return request.client.host if request.client else ""
+
+
+def check_declared(request: Request, most: int) -> None:
+    """See that a request does not declare a larger body than it may have, whoever reads that.
+
+    Raises:
+        Refused: it does.
+    """
+    declared = request.headers.get("content-length", "")
+    if declared.isascii() and declared.isdecimal():
+        _check_size(int(declared[:20]), most)
+
+
+def _check_size(size: int, most: int) -> None:
+    if size > most:
+        raise Refused(413, "request body is too large", code="BODY_TOO_LARGE")
 
 
 def bearer(request: Request) -> str | None:

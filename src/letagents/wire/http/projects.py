@@ -1,10 +1,10 @@
 """Rooms as older servers and clients know them: as projects. (Source: hosted-api 3.2.)"""
 
 from typing import Any
-from urllib.parse import quote
 
 from letagents.domain.ids import RoomId
 from letagents.domain.rooms import Room
+from letagents.wire.http.places import part
 from letagents.wire.http.reading import Fields
 from letagents.wire.http.rooms import LONG_AGO
 
@@ -13,17 +13,17 @@ Plain = dict[str, Any]
 
 def path(project_id: str) -> str:
     """Return the place of a project among the server's paths."""
-    return f"/projects/{quote(project_id, safe='')}"
+    return f"/projects/{part(project_id)}"
 
 
 def by_code(code: RoomId) -> str:
     """Return where the project of an invite code is found."""
-    return f"/projects/join/{quote(str(code), safe='')}"
+    return f"/projects/join/{part(str(code))}"
 
 
 def by_name(room_id: RoomId) -> str:
     """Return where a named project is found, or made."""
-    return f"/projects/room/{quote(str(room_id), safe='')}"
+    return f"/projects/room/{part(str(room_id))}"
 
 
 def id_of(document: object) -> str | None:

@@ -2,12 +2,12 @@
 
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import quote
 
 from letagents.domain.ids import RoomId
 from letagents.domain.rooms import Room
 from letagents.wire import moments
 from letagents.wire.http import focus_rooms
+from letagents.wire.http.places import part
 from letagents.wire.http.reading import Fields
 
 Plain = dict[str, Any]
@@ -15,12 +15,10 @@ Plain = dict[str, Any]
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 """When a room was made of which an older server does not say it."""
 
-_UNESCAPED = "-_.!~*'()"
-
 
 def path(room_id: RoomId) -> str:
     """Return the room's place among the server's paths: each part of its id percent-encoded."""
-    return "/rooms/" + "/".join(quote(part, safe=_UNESCAPED) for part in str(room_id).split("/"))
+    return "/rooms/" + "/".join(part(one) for one in str(room_id).split("/"))
 
 
 def plain(entered: Room) -> Plain:

@@ -2,12 +2,13 @@
 
 from datetime import timedelta
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from letagents.domain.errors import RoomsUnavailable
 from letagents.domain.ids import RoomId
 from letagents.domain.local_state import Account
 from letagents.domain.sign_in import Authorized, Begun, Over, Polled, UnknownSignIn, Waiting
+from letagents.wire.http.places import part
 from letagents.wire.http.reading import Fields, Unreadable
 
 Plain = dict[str, Any]
@@ -23,7 +24,7 @@ def query(room_id: RoomId | None) -> str:
 
 def poll_path(request_id: str) -> str:
     """Return where to ask how a sign-in stands."""
-    return f"/auth/device/poll/{quote(request_id, safe='')}"
+    return f"/auth/device/poll/{part(request_id)}"
 
 
 def whoami(document: object) -> Account:

@@ -20,6 +20,7 @@ from letagents.domain.presence import NoAttendance
 from letagents.ports.attendance import Over
 from letagents.wire.http import credentials
 from letagents.wire.http import rooms as wire_rooms
+from letagents.wire.http.places import part
 from letagents.wire.http.reading import Fields, Unreadable
 
 ANSWER = 10.0
@@ -122,7 +123,7 @@ async def _events(lines: AsyncIterator[str]) -> AsyncGenerator[Event, None]:
 
 
 def _path(room_id: RoomId, fence: Fence) -> str:
-    return f"{wire_rooms.path(room_id)}/agent-sessions/{fence.session_id}/process"
+    return f"{wire_rooms.path(room_id)}/agent-sessions/{part(str(fence.session_id))}/process"
 
 
 def _unknown_here() -> NoAttendance:

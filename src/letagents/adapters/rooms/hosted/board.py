@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar
-from urllib.parse import quote
 
 import attrs
 
@@ -33,6 +32,7 @@ from letagents.wire.http import board as wire
 from letagents.wire.http import board_asks as asks
 from letagents.wire.http import credentials, rooms
 from letagents.wire.http import leases as wire_leases
+from letagents.wire.http.places import part
 from letagents.wire.http.reading import Fields
 
 T = TypeVar("T")
@@ -194,7 +194,7 @@ class HostedBoard:
 
     async def unlock(self, room_id: RoomId, lock_id: str, fence: Fence | None = None) -> Lock:
         """Let the work go on."""
-        path = f"{rooms.path(room_id)}/locks/{quote(lock_id, safe='')}"
+        path = f"{rooms.path(room_id)}/locks/{part(lock_id)}"
         return await self._lock("DELETE", path, {}, fence)
 
     async def _lock(
@@ -240,7 +240,7 @@ def _path(room_id: RoomId, task_id: str) -> str:
 
 
 def _of(task_id: str) -> str:
-    return f"/tasks/{quote(task_id, safe='')}"
+    return f"/tasks/{part(task_id)}"
 
 
 def _not_there(what: str) -> NotAvailable:

@@ -1,7 +1,6 @@
 """The focus rooms beside rooms on a server. (Source: hosted-api 3.8, 3.11.)"""
 
 from typing import Any
-from urllib.parse import quote
 
 import attrs
 
@@ -17,6 +16,7 @@ from letagents.ports.focus_rooms import Concluded, Opened
 from letagents.wire.http import credentials, rooms
 from letagents.wire.http import focus_rooms as wire
 from letagents.wire.http import messages as wire_messages
+from letagents.wire.http.places import part
 from letagents.wire.http.reading import Fields
 
 WHAT = "focus rooms"
@@ -53,7 +53,7 @@ class HostedFocusRooms:
         display_name: str | None = None,
     ) -> Opened:
         """Return the open focus room of a task, made if there is none."""
-        path = f"{rooms.path(room_id)}/tasks/{quote(task_id, safe='')}/focus-room"
+        path = f"{rooms.path(room_id)}/tasks/{part(task_id)}/focus-room"
         try:
             return await self._open(path, {"display_name": display_name}, fence)
         except Absent as error:
@@ -115,7 +115,7 @@ class HostedFocusRooms:
 
 
 def _path(room_id: RoomId, key: str) -> str:
-    return f"{rooms.path(room_id)}/focus/{quote(key, safe='')}"
+    return f"{rooms.path(room_id)}/focus/{part(key)}"
 
 
 def _room(answer: object) -> Room:

@@ -1,7 +1,6 @@
 """Who decides about boards on a server, through its HTTP interface. (Source: hosted-api 3.9.)"""
 
 from typing import Any
-from urllib.parse import quote
 
 import attrs
 
@@ -24,6 +23,7 @@ from letagents.domain.intents import Action, ApprovalToken, Payload
 from letagents.ports.governance import Decided, Governed, Intents, Notice, Proposed
 from letagents.wire.http import credentials, rooms
 from letagents.wire.http import governance as wire
+from letagents.wire.http.places import part
 from letagents.wire.http.reading import Fields
 
 LONGEST_LIST = 200
@@ -193,7 +193,7 @@ class HostedGovernance:
 
 
 def _path(room_id: RoomId, intent_id: str) -> str:
-    return f"{rooms.path(room_id)}/board-intents/{quote(intent_id, safe='')}"
+    return f"{rooms.path(room_id)}/board-intents/{part(intent_id)}"
 
 
 def _governed(document: Any) -> Governed:

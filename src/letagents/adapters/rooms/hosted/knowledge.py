@@ -5,7 +5,6 @@ Who acts without a session, acts as the human being of the account.
 
 from collections.abc import Awaitable
 from typing import Any, TypeVar
-from urllib.parse import quote
 
 import attrs
 
@@ -19,6 +18,7 @@ from letagents.domain.records import Record, UnknownRecord, place
 from letagents.ports.knowledge import MOST, Records
 from letagents.wire.http import credentials, rooms
 from letagents.wire.http import knowledge as wire
+from letagents.wire.http.places import part
 from letagents.wire.http.reading import Fields
 
 T = TypeVar("T")
@@ -129,7 +129,7 @@ def _path(room_id: RoomId, section: Section) -> str:
 
 
 def _one(room_id: RoomId, record_id: str, section: Section = Section.MEMORY) -> str:
-    return f"{_path(room_id, section)}/{quote(record_id, safe='')}"
+    return f"{_path(room_id, section)}/{part(record_id)}"
 
 
 def _behind(document: object, after: str | None) -> Records:

@@ -6,7 +6,6 @@ which trace a session opened last.
 
 from collections.abc import Awaitable
 from typing import Any, TypeVar
-from urllib.parse import quote
 
 import attrs
 
@@ -26,6 +25,7 @@ from letagents.ports.clock import Clock
 from letagents.wire import moments
 from letagents.wire.http import credentials, rooms
 from letagents.wire.http import reasoning as wire
+from letagents.wire.http.places import part
 from letagents.wire.http.reading import Fields
 
 T = TypeVar("T")
@@ -147,7 +147,7 @@ def _path(room_id: RoomId) -> str:
 
 
 def _one(room_id: RoomId, reasoning_id: str) -> str:
-    return f"{_path(room_id)}/{quote(reasoning_id, safe='')}"
+    return f"{_path(room_id)}/{part(reasoning_id)}"
 
 
 async def _known(reasoning_id: str, asked: Awaitable[T]) -> T:

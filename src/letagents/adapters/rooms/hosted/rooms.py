@@ -29,6 +29,7 @@ from letagents.wire.http import messages as wire_messages
 from letagents.wire.http import projects as wire_projects
 from letagents.wire.http import rooms as wire_rooms
 from letagents.wire.http import sessions as wire_sessions
+from letagents.wire.http.places import part
 from letagents.wire.http.reading import Fields
 
 _ALL = {"include_prompt_only": 1}
@@ -114,7 +115,7 @@ class HostedRooms:
 
     async def disconnect(self, room_id: RoomId, fence: Fence) -> Session:
         """End the session."""
-        path = f"{wire_rooms.path(room_id)}/agent-sessions/{fence.session_id}/disconnect"
+        path = f"{wire_rooms.path(room_id)}/agent-sessions/{part(str(fence.session_id))}/disconnect"
         return await self.calls.send(
             "POST",
             path,

@@ -1,7 +1,6 @@
 """Wake rules of rooms on a server, through its HTTP interface. (Source: mcp-tools 9.4.)"""
 
 from typing import Any
-from urllib.parse import quote
 
 import attrs
 
@@ -14,6 +13,7 @@ from letagents.domain.wake_rules import Asked, UnknownWakeRule, WakeRule
 from letagents.ports.wakes import Rules
 from letagents.wire.http import credentials, rooms
 from letagents.wire.http import wakes as wire
+from letagents.wire.http.places import part
 from letagents.wire.http.reading import Fields
 
 WHAT = "wake rules"
@@ -49,7 +49,7 @@ class HostedWakes:
 
     async def cancel(self, room_id: RoomId, rule_id: str, fence: Fence | None = None) -> WakeRule:
         """Return the rule, cancelled if it waited."""
-        path = f"{_path(room_id)}/{quote(rule_id, safe='')}/cancel"
+        path = f"{_path(room_id)}/{part(rule_id)}/cancel"
         try:
             return await self._calls.send(
                 "POST", path, credentials.in_body_of_anybody(fence), _rule
