@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import attrs
 
 if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no time for it
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractAsyncContextManager
     from datetime import timedelta
     from pathlib import Path
     from types import ModuleType
@@ -30,6 +31,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.application.directory import Directory
     from letagents.application.household import Household
     from letagents.application.memory import Stores
+    from letagents.application.servers import Servers
     from letagents.application.supervised_effects import SupervisedEffects
     from letagents.application.supervising import Supervising
     from letagents.domain.ids import RoomId, SessionId
@@ -58,7 +60,6 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.ports.whereabouts import Noticeboard
     from letagents.settings import Settings
 
-    SessionOf = Callable[[RoomId, SessionId], Awaitable[Session | None]]
 
 T = TypeVar("T")
 
@@ -501,28 +502,60 @@ async def open_supervisor(
 
 
 @asynccontextmanager
-async def open_supervised_rooms(
-    settings: "Settings",
-) -> "AsyncIterator[tuple[LetAgents, SessionOf]]":
-    """Open the rooms of this machine for a supervisor's agents, and what finds their sessions.
+async def open_supervised_rooms(settings: "Settings") -> "AsyncIterator[Servers]":
+    """Open the rooms in which a supervisor's agents work, as each is needed.
 
-    What this machine remembers of its chats has no part in it.
+    What this machine remembers of its chats has no part in it, but for who is signed in.
     """
-    import attrs
+    from letagents.application.servers import Servers
+    from letagents.domain.surfaces import LOCAL_ROOMS
 
+    def open_(api_url: str) -> "AbstractAsyncContextManager[LetAgents]":
+        return _rooms_here(settings) if api_url == LOCAL_ROOMS else _rooms_there(settings, api_url)
+
+    servers = Servers(open_, _session_here, settings.hints)
+    try:
+        yield servers
+    finally:
+        await servers.aclose()
+
+
+async def _session_here(
+    rooms: "RoomTransport", room_id: "RoomId", session_id: "SessionId"
+) -> "Session | None":
+    """Return a session of the rooms of this machine."""
     from letagents.adapters.rooms.local import LocalRooms
+
+    if not isinstance(rooms, LocalRooms):
+        return None
+    return await rooms.look(room_id, lambda book: book.session(session_id))
+
+
+@asynccontextmanager
+async def _rooms_here(settings: "Settings") -> "AsyncIterator[LetAgents]":
     from letagents.adapters.state.memory import MemoryState
+    from letagents.domain.storage import ChatStorage
 
-    here = attrs.evolve(settings, api_url=None, chat_storage="local", token=None)
+    here = attrs.evolve(
+        settings, api_url=None, chat_storage="local", storage=ChatStorage(), token=None
+    )
     async with open_letagents(here, state=MemoryState()) as letagents:
-        rooms = letagents.rooms
+        yield letagents
 
-        async def session_of(room_id: "RoomId", session_id: "SessionId") -> "Session | None":
-            if not isinstance(rooms, LocalRooms):
-                return None
-            return await rooms.look(room_id, lambda book: book.session(session_id))
 
-        yield letagents, session_of
+@asynccontextmanager
+async def _rooms_there(settings: "Settings", api_url: str) -> "AsyncIterator[LetAgents]":
+    """Open the rooms of a server, for who is signed in there on this machine."""
+    from letagents.adapters.state.memory import MemoryState
+    from letagents.adapters.system import SystemClock
+
+    token = settings.token if settings.server_url == api_url else None
+    there = attrs.evolve(settings, api_url=api_url, chat_storage="cloud", token=token)
+    async with AsyncExitStack() as opened:
+        state = _state(settings, opened)
+        rooms, directory, _ = await _hosted(there, state, SystemClock(), opened)
+        made = open_letagents(there, state=MemoryState(), rooms=rooms)
+        yield attrs.evolve(await opened.enter_async_context(made), directory=directory)
 
 
 @asynccontextmanager
@@ -540,10 +573,10 @@ async def open_own_supervisor(
         await supervisor.aclose()
 
 
-async def open_household(
-    settings: "Settings", letagents: "LetAgents", sessions: "Supervising", words: "Words"
+def open_household(
+    settings: "Settings", servers: "Servers", sessions: "Supervising", words: "Words"
 ) -> "Household":
-    """Return the agents of a supervisor, whose rooms are those of `letagents`."""
+    """Return the agents of a supervisor, whose rooms are those of `servers`."""
     from letagents.adapters.system import SystemIds
     from letagents.application.household import Household
     from letagents.application.keeping import Keeper
@@ -551,7 +584,6 @@ async def open_household(
     from letagents.domain.errors import NotAvailable
 
     ids, providers = SystemIds(), ("codex", "claude-code")
-    owner = await letagents.chat(settings.hints).chat.owner()
     tools = (sys.executable, "-m", "letagents", "mcp")
 
     def keeper_of(entry: "Entry") -> Keeper:
@@ -564,12 +596,10 @@ async def open_household(
             entry.entry_id,
             sessions,
             agent_provider(entry.provider, settings),
-            letagents.rooms,
+            servers.lodging,
             words,
             ids,
             launcher(str(settings.supervisor_socket), tools),
-            owner=owner.slug,
-            owner_label=owner.label,
         )
 
     return Household(sessions.journal, keeper_of)

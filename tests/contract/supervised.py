@@ -29,7 +29,10 @@ from letagents.wire.supervisor import canonical
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
 
-def put_agent_in_turn(journal: Journal) -> None:
+SERVER = "https://letagents.example/api"
+
+
+def put_agent_in_turn(journal: Journal, api_url: str = SERVER) -> None:
     """Let there be an agent, whose process is alive and has begun a turn.
 
     It is of a program that no supervisor of ours starts, so that none ends it.
@@ -38,7 +41,8 @@ def put_agent_in_turn(journal: Journal) -> None:
     entry = Entry(
         "e1", ROOM, "Ada", "open-model", NOW, desired=Desired.RUNNING, work_attempt_id="w1"
     )
-    journal.put_entry(attrs.evolve(entry, execution=execution))
+    entry = attrs.evolve(entry, execution=execution, api_url=api_url)
+    journal.put_entry(entry)
     name = inbox.item_id("e1", ROOM, MESSAGE)
     item = inbox.dispatched(inbox.Item(name, "e1", ROOM, MESSAGE, 1))
     journal.put_item(inbox.started(item, TurnBinding("t1", "w1", "x1", "c1")))
@@ -82,7 +86,7 @@ class SocketWorld:
             "LETAGENTS_SUPERVISOR_DAEMON_SOCKET": str(self.socket),
             "LETAGENTS_SUPERVISOR_WORK_ATTEMPT_ID": "w1",
             "LETAGENTS_SUPERVISOR_EXECUTION_GENERATION_ID": "x1",
-            "LETAGENTS_API_URL": "https://letagents.example/api",
+            "LETAGENTS_API_URL": SERVER,
         }
 
     def supervisor(self, **environ: str) -> SocketSupervisor:

@@ -13,6 +13,7 @@ from letagents.adapters.supervision.memory import MemoryPlace, MemorySupervision
 from letagents.application.household import Household
 from letagents.application.keeping import Keeper
 from letagents.application.recovering import recover
+from letagents.application.servers import Lodging
 from letagents.application.supervising import Supervising
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import ClientKey, RoomId
@@ -65,9 +66,13 @@ class World:
 
     async def want(self, desired: Desired) -> None:
         journal = MemorySupervision(self.place, self.place.generation)
-        fresh = Entry("e1", str(ROOM), "Ada", "codex", self.clock.now())
+        fresh = self.fresh()
         known = self.place.journal.entry("e1") or fresh
         await journal.change(lambda one: one.put_entry(attrs.evolve(known, desired=desired)))
+
+    def fresh(self) -> Entry:
+        """Return an agent that has done nothing yet."""
+        return Entry("e1", str(ROOM), "Ada", "codex", self.clock.now())
 
     async def keeper(self) -> Keeper:
         """Begin as a supervisor begins that finds what the last one left."""
@@ -79,12 +84,15 @@ class World:
             "e1",
             sessions,
             self.provider,
-            self.rooms,
+            self.lodging,
             WordsForAgents(),
             self.ids,
             launch,
             wait=self._never,
         )
+
+    async def lodging(self, _api_url: str) -> Lodging:
+        return Lodging(self.rooms)
 
     async def _never(self, _seconds: float) -> None:
         await asyncio.Event().wait()
@@ -306,9 +314,9 @@ async def test_nothing_is_started_while_nobody_can_tell(world: World) -> None:
     assert len(world.provider.started) == 1
 
 
-async def _killed_at(edge: int) -> bool:
+async def killed_at(edge: int, world: World) -> bool:
     """Let a supervisor be killed at an edge, and another come; return whether it was."""
-    world = World(edge=Edge(at=edge))
+    world.edge = Edge(at=edge)
     await world.open()
 
     def is_done() -> bool:
@@ -337,7 +345,7 @@ async def _killed_at(edge: int) -> bool:
 @pytest.mark.rule("J44", "J45", "J47", "J48", "J52")
 async def test_wherever_a_supervisor_is_killed_one_process_answers_once() -> None:
     edge = 1
-    while await _killed_at(edge):
+    while await killed_at(edge, World()):
         edge += 1
 
     assert edge > 8

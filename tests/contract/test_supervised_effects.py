@@ -9,10 +9,11 @@ from tests.contract.supervised import put_agent_in_turn
 
 from letagents.adapters.supervision.memory import MemoryPlace, MemorySupervision
 from letagents.application.recovering import Found, recover
-from letagents.application.supervised_effects import Asked, Coordinates, SupervisedEffects, Told
+from letagents.application.supervised_effects import Asked, SupervisedEffects, Told
 from letagents.application.supervising import Supervising
 from letagents.domain import inbox
 from letagents.domain.bindings import Claim
+from letagents.domain.effect_authority import Coordinates
 from letagents.domain.effects import LARGEST_READ, Answer, EffectRefused, State
 from letagents.domain.errors import LetAgentsError, OutcomeUnknown, StateUnavailable
 from letagents.domain.ids import Token

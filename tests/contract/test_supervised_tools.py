@@ -44,14 +44,13 @@ class Desk:
 
 @pytest.fixture
 async def desk(anyio_backend: str, tmp_path: Path) -> AsyncIterator[Desk]:
-    async with open_supervised_rooms(Settings(home=tmp_path)) as (letagents, session_of):
-        rooms = letagents.rooms
+    async with open_supervised_rooms(Settings(home=tmp_path)) as servers:
+        rooms = (await servers.at(LOCAL_ROOMS)).rooms
         await rooms.join(ROOM)
         made = await rooms.connect(ROOM, arrival(ADA, 1))
-        session_id = str(made.session.session_id)
-        token = made.fence.token
+        session_id, token = str(made.session.session_id), made.fence.token
         authority = Authority("e1", "codex", str(ROOM), session_id, token, LOCAL_ROOMS)
-        yield Desk(RoomTools(letagents, session_of), rooms, authority, made)
+        yield Desk(RoomTools(servers), rooms, authority, made)
 
 
 async def test_an_agent_speaks_under_its_own_name(desk: Desk) -> None:
@@ -95,11 +94,8 @@ async def test_what_a_turn_is_not_offered_is_not_run(desk: Desk, tool: str) -> N
         await desk.run(tool)
 
 
-@pytest.mark.parametrize(
-    "other", [{"origin": "https://letagents.example"}, {"session_id": "nobody"}]
-)
-async def test_who_is_not_here_is_told_so(desk: Desk, other: dict[str, str]) -> None:
-    desk.authority = attrs.evolve(desk.authority, **other)  # type: ignore[arg-type]  # both are texts
+async def test_whose_session_the_room_does_not_know_is_told_so(desk: Desk) -> None:
+    desk.authority = attrs.evolve(desk.authority, session_id="nobody")
 
     result = await desk.run("get_board")
     assert result["isError"] is True

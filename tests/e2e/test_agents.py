@@ -2,13 +2,16 @@
 
 import json
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import attrs
 import pytest
-from tests.e2e.shell import Running, run
+from tests.e2e.chats import ERAS, Served
+from tests.e2e.served import served
+from tests.e2e.shell import PATIENCE, Running, run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such sockets")
 FAKE = Path(__file__).parents[1] / "integration" / "fake_claude.py"
@@ -38,8 +41,8 @@ class Home:
         program.chmod(0o700)
         (self.folder / "work").mkdir()
 
-    def plays(self, *texts: str) -> None:
-        plain = {"crash": None, "hangs": False, "quota": False}
+    def plays(self, *texts: str, hangs: bool = False) -> None:
+        plain = {"crash": None, "hangs": hangs, "quota": False}
         lines = (json.dumps({**plain, "text": text}) for text in texts)
         (self.folder / "plays").write_text("".join(f"{line}\n" for line in lines))
 
@@ -56,9 +59,29 @@ class Home:
         return done.stdout
 
     @contextmanager
-    def tail(self) -> Iterator[Running]:
-        with Running(self.home, ["tail", "workshop", "-n", "0", "--json"]) as running:
+    def tail(self, **settings: str) -> Iterator[Running]:
+        words = ["tail", "workshop", "-n", "0", "--json"]
+        with Running(self.home, words, settings=settings) as running:
             yield running
+
+    def agent(self) -> dict[str, object]:
+        """Return the only agent, as it is listed."""
+        listed: dict[str, object] = json.loads(self.done("agents", "list", "--json"))
+        return listed
+
+    def tools(self) -> Served:
+        """Return the tools as the agent's program has them, by what it was told when it began."""
+        told = json.loads((self.folder / "environ").read_text())
+        given = {name: value for name, value in told.items() if name.startswith("LETAGENTS_")}
+        return Served(self.home, ERAS[0], given)
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    for _ in range(PATIENCE * 20):
+        if is_so():
+            return
+        threading.Event().wait(0.05)
+    raise AssertionError("it never was so")
 
 
 def heard(tail: Running, text: str) -> str:
@@ -98,6 +121,38 @@ def test_an_agent_answers_before_and_after_its_supervisor_is_killed(tmp_path: Pa
     environ = json.loads((tmp_path / "environ").read_text())
     assert environ["LETAGENTS_SUPERVISOR_ENTRY_ID"] == "ada"
     assert not {"LETAGENTS_TOKEN", "LETAGENTS_AGENT_SESSION_BEARER"} & environ.keys()
+
+
+@pytest.mark.long
+def test_an_agent_works_in_a_room_on_a_server_and_is_lent_nothing(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.set_up()
+    home.plays("never said", hangs=True)
+    with served(home.home) as server, home.tail(**server.settings) as tail:
+        there = dict(server.settings)
+        assert run(home.home, "send", "workshop", "Hi.", "--create", settings=there).returncode == 0
+        with home.supervised() as supervisor:
+            home.done(
+                "agents", "add", "ada", "--room", "workshop", "--provider", "claude-code",
+                "--workspace", str(tmp_path / "work"), "--name", "Ada", "--server", server.url,
+            )  # fmt: skip
+            run(home.home, "send", "workshop", "@Ada go on", settings=there)
+            heard(tail, "@Ada go on")
+            until((tmp_path / "turns").exists)
+            with home.tools() as tools:
+                tools.call("send_message", text="I am at it.")
+            assert heard(tail, "I am at it.").startswith("Ada | ")
+            supervisor.process.kill()
+            supervisor.ended()
+        with home.supervised():
+            listed = home.agent()
+            home.done("agents", "stop", "ada")
+            until(lambda: home.agent()["observed_state"] == "stopped")
+        environ = (tmp_path / "environ").read_text()
+
+    assert listed["api_url"] == server.url
+    assert server.owner not in environ
+    assert server.owner.encode() not in (home.home / "supervisor.db").read_bytes()
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 import pytest
-from tests.contract.supervised import put_agent_in_turn
+from tests.contract.supervised import SERVER, put_agent_in_turn
 from tests.e2e.chats import ERAS, Served
 from tests.e2e.shell import Running, run
 
@@ -20,6 +20,7 @@ from letagents.adapters.system import SystemIds
 from letagents.domain.ids import RoomId, Token
 from letagents.domain.supervised import DEFERRED, DoIt, MayBeDone
 from letagents.domain.surfaces import LOCAL_ROOMS
+from letagents.ports.supervision import Journal
 from letagents.settings import Settings
 from letagents.testing.contracts.room_callers import ADA, arrival
 from letagents.testing.contracts.supervisor import ROOM, SESSION, change
@@ -54,9 +55,12 @@ def agent(home: Path, **environ: str) -> SocketSupervisor:
     return SocketSupervisor(given, home / "daemon.sock", home, SystemIds(), patience=30.0)
 
 
-async def _agent_in_turn(home: Path) -> None:
+async def _agent_in_turn(home: Path, api_url: str = SERVER) -> None:
+    def put(journal: Journal) -> None:
+        put_agent_in_turn(journal, api_url)
+
     journal = SqlSupervision(home / "supervisor.db", 0)
-    await journal.change(put_agent_in_turn)
+    await journal.change(put)
     await journal.aclose()
 
 
@@ -107,8 +111,9 @@ def test_a_home_has_one_supervisor(tmp_path: Path) -> None:
 
 async def _agent_in_local_room(home: Path) -> tuple[str, Token]:
     """Let the agent have a session in a room of the machine; return its id and secret."""
-    await _agent_in_turn(home)
-    async with open_supervised_rooms(Settings(home=home)) as (letagents, _):
+    await _agent_in_turn(home, LOCAL_ROOMS)
+    async with open_supervised_rooms(Settings(home=home)) as servers:
+        letagents = await servers.at(LOCAL_ROOMS)
         await letagents.rooms.join(RoomId(ROOM))
         made = await letagents.rooms.connect(RoomId(ROOM), arrival(ADA, 1))
     return str(made.session.session_id), made.fence.token

@@ -152,14 +152,19 @@ def test_a_binding_is_of_one_whole_route(other: Claim) -> None:
 def test_a_secret_is_lent_over_the_exact_route(
     claim: Claim, place: Place | None, is_current: bool, has_secret: bool, lent: Lent
 ) -> None:
-    found = bindings.lending(claim, place, bound(), is_current=is_current, has_secret=has_secret)
+    own = 7 if is_current else 8
+    found = bindings.lending(claim, place, bound(), generation=7, own=own, has_secret=has_secret)
+    may_install = bindings.is_installable(claim, place, bound(), generation=7, own=own)
 
     assert found is lent
+    assert may_install is not (lent is Lent.STALE) or claim.api_url != CLAIM.api_url
 
 
 @pytest.mark.rule("J35")
 def test_nothing_is_lent_without_a_binding() -> None:
-    assert bindings.lending(CLAIM, PLACE, None, is_current=True, has_secret=True) is Lent.STALE
+    current = {"generation": 7, "own": 7}
+    assert bindings.lending(CLAIM, PLACE, None, **current, has_secret=True) is Lent.STALE
+    assert not bindings.is_installable(CLAIM, PLACE, None, **current)
 
 
 @pytest.mark.rule("J36")
@@ -179,3 +184,30 @@ def test_nothing_is_lent_without_a_binding() -> None:
 )
 def test_the_origin_of_an_address(url: str, origin: str | None) -> None:
     assert bindings.origin(url) == origin
+
+
+@pytest.mark.rule("J37")
+@pytest.mark.parametrize(
+    ("url", "is_safe"),
+    [
+        ("https://letagents.example/api", True),
+        ("http://localhost:3001", True),
+        ("http://127.0.0.1:3001/", True),
+        ("http://[::1]", True),
+        ("letagents-local://rooms", True),
+        ("letagents-local://else", False),
+        ("http://letagents.example", False),
+        ("http://localhost.example", False),
+        ("https://user@letagents.example", False),
+        ("nonsense", False),
+    ],
+)
+def test_a_credential_goes_where_nobody_on_the_way_can_read_it(url: str, is_safe: bool) -> None:
+    assert bindings.is_safe(url) is is_safe
+
+
+@pytest.mark.rule("J36")
+def test_a_binding_is_for_the_process_and_server_of_its_agent() -> None:
+    assert bindings.is_for(bound(), CLAIM.execution_id, CLAIM.api_url)
+    assert not bindings.is_for(bound(), "other", CLAIM.api_url)
+    assert not bindings.is_for(bound(), CLAIM.execution_id, "https://else.example")

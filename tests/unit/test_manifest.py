@@ -149,3 +149,12 @@ def test_a_name_is_one_agents_and_only_what_is_stopped_is_forgotten() -> None:
     for entry in (manifest.begun(ENTRY, FIRST), attrs.evolve(ENTRY, desired=Desired.PAUSED)):
         with pytest.raises(ManifestRefused, match="is not stopped"):
             manifest.check_removable(entry)
+
+
+@pytest.mark.rule("J47")
+def test_an_agents_rooms_are_where_a_credential_may_go() -> None:
+    assert ENTRY.api_url == "letagents-local://rooms"
+    assert attrs.evolve(ENTRY, api_url="https://rooms.example").api_url == "https://rooms.example"
+    for url in ("http://rooms.example", "", "rooms.example"):
+        with pytest.raises(Malformed, match="on a server with HTTPS, or on this machine"):
+            attrs.evolve(ENTRY, api_url=url)

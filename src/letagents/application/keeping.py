@@ -13,6 +13,7 @@ import attrs
 import structlog
 
 from letagents.application.delivery import Agent, Delivery, Words
+from letagents.application.servers import Lodging, LodgingOf
 from letagents.application.supervising import Supervising
 from letagents.domain import manifest, recovery
 from letagents.domain.bindings import Claim
@@ -22,7 +23,6 @@ from letagents.domain.ids import RoomId
 from letagents.domain.manifest import Ending, Entry, Execution, FenceLost, Process
 from letagents.domain.recovery import Action, Seen
 from letagents.domain.sessions import Arrival
-from letagents.domain.surfaces import LOCAL_ROOMS
 from letagents.domain.turns import ConversationMissing, ProcessAmbiguous
 from letagents.ports.ids import Ids
 from letagents.ports.providers import (
@@ -48,19 +48,26 @@ LaunchOf = Callable[[Entry, Execution, str], Launch]
 """Returns how an agent is run, in which process, under which session."""
 
 
+@attrs.frozen
+class _InRoom:
+    """An agent as it is in its room now, and the rooms of that server."""
+
+    entry: Entry
+    rooms: RoomTransport
+    fence: Fence
+
+
 @attrs.define(eq=False)
 class Keeper:
-    """Keeps one agent, whose rooms are on this machine."""
+    """Keeps one agent. `lodging` returns the rooms where its entry says that they are."""
 
     entry_id: str
     sessions: Supervising
     provider: Provider
-    rooms: RoomTransport
+    lodging: LodgingOf
     words: Words
     ids: Ids
     launch_of: LaunchOf
-    owner: str = "owner"
-    owner_label: str = "Owner"
     wait: Callable[[float], Awaitable[None]] = anyio.sleep
     _conversation: Conversation | None = None
     _delivering: "asyncio.Task[None] | None" = None
@@ -176,8 +183,9 @@ class Keeper:
 
         entry = await self._change(begin)
         try:
-            fence = await self._registered(entry, execution)
-            conversation = await self._opened(entry, execution, str(fence.session_id))
+            place = await self._registered(entry, execution)
+            session_id = str(place.fence.session_id)
+            conversation = await self._opened(place.entry, execution, session_id)
         except FenceLost:
             raise
         except LetAgentsError as error:
@@ -185,7 +193,7 @@ class Keeper:
             return
         conversation_id = conversation.reference.conversation_id
         entry = await self._change(lambda known: manifest.started(known, conversation_id))
-        await self._deliver(entry, execution, conversation, fence)
+        await self._deliver(entry, execution, conversation, place)
 
     async def _opened(self, entry: Entry, execution: Execution, session_id: str) -> Conversation:
         launch = self.launch_of(entry, execution, session_id)
@@ -198,41 +206,51 @@ class Keeper:
             return await self.provider.start(launch, born)
         return await self.provider.resume(launch, entry.continuation_id, born)
 
-    async def _registered(self, entry: Entry, execution: Execution) -> Fence:
+    async def _registered(self, entry: Entry, execution: Execution) -> "_InRoom":
         """Let the agent be in its room under a new secret, which only we know."""
+        lodging = await self.lodging(entry.api_url)
+        entry = await self._entered(entry, lodging.rooms)
         room_id = RoomId(entry.room_id)
-        await self.rooms.join(room_id)
-        label = _LABELS.get(entry.provider, entry.provider)
-        arrival = Arrival(
-            token=self.ids.token(),
-            agent_key=f"{self.owner}/{entry.entry_id}",
-            instance_id=f"daemon:{entry.entry_id}",
-            display_name=entry.display_name,
-            owner_label=self.owner_label,
-            ide_label=label,
-            runtime=entry.provider,
-            insists=True,
-        )
-        made = await self.rooms.connect(room_id, arrival)
+        made = await lodging.rooms.connect(room_id, self._arrival(entry, lodging))
         claim = Claim(
             entry_id=entry.entry_id,
             room_id=entry.room_id,
             work_attempt_id=execution.work_attempt_id,
             execution_id=execution.execution_id,
             session_id=str(made.session.session_id),
-            api_url=LOCAL_ROOMS,
+            api_url=entry.api_url,
         )
-        await self.sessions.bind(claim, arrival.token)
-        return made.fence
+        await self.sessions.bind(claim, made.fence.token, made.session)
+        return _InRoom(entry, lodging.rooms, made.fence)
+
+    async def _entered(self, entry: Entry, rooms: RoomTransport) -> Entry:
+        """Enter the room, and note its own name where it was called by another."""
+        room_id = str((await rooms.join(RoomId(entry.room_id))).room_id)
+        if room_id == entry.room_id:
+            return entry
+        return await self._change(lambda known: attrs.evolve(known, room_id=room_id))
+
+    def _arrival(self, entry: Entry, lodging: Lodging) -> Arrival:
+        return Arrival(
+            token=self.ids.token(),
+            agent_key=f"{lodging.owner}/{entry.entry_id}",
+            instance_id=f"daemon:{entry.entry_id}",
+            display_name=entry.display_name,
+            owner_label=lodging.owner_label,
+            ide_label=_LABELS.get(entry.provider, entry.provider),
+            runtime=entry.provider,
+            insists=True,
+        )
 
     async def _deliver(
         self,
         entry: Entry,
         execution: Execution,
         conversation: Conversation,
-        fence: Fence | None = None,
+        place: "_InRoom | None" = None,
     ) -> None:
-        fence = fence or await self._registered(entry, execution)
+        place = place or await self._registered(entry, execution)
+        entry = place.entry
         self._conversation = conversation
         agent = Agent(
             entry.entry_id,
@@ -240,11 +258,11 @@ class Keeper:
             entry.charter,
             execution.work_attempt_id,
             execution.execution_id,
-            fence,
+            place.fence,
             conversation,
         )
         delivery = Delivery(
-            agent, self.sessions.journal, self.rooms, self.words, self.sessions.clock, self.ids
+            agent, self.sessions.journal, place.rooms, self.words, self.sessions.clock, self.ids
         )
         self._delivering = asyncio.create_task(self._delivered(delivery, execution))
         self._delivering.add_done_callback(lambda _: self.look_again())

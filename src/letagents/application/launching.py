@@ -5,7 +5,7 @@
 
 from letagents.application.keeping import LaunchOf
 from letagents.domain.manifest import Entry, Execution
-from letagents.domain.surfaces import LOCAL_ROOMS, Profile
+from letagents.domain.surfaces import Profile
 from letagents.ports.providers import Launch
 
 _PREFIX = "LETAGENTS_SUPERVISOR_"
@@ -32,7 +32,7 @@ def launcher(socket: str, tools: tuple[str, ...]) -> LaunchOf:
         profile = {
             "LETAGENTS_EXECUTION_PROFILE": Profile.SUPERVISED_ROOM_TURN.value,
             "LETAGENTS_SUPERVISED_BOUNDED_TURNS": "1",
-            "LETAGENTS_API_URL": LOCAL_ROOMS,
+            "LETAGENTS_API_URL": entry.api_url,
         }
         return Launch(
             workspace=entry.workspace or ".",

@@ -11,32 +11,17 @@ import attrs
 import structlog
 
 from letagents.application.supervising import Supervising
-from letagents.domain import effects
+from letagents.domain import bindings, effect_authority, effects
+from letagents.domain.effect_authority import Context, Coordinates, refused
 from letagents.domain.effects import Answer, Effect, EffectRefused, Key, State, Turn
 from letagents.domain.errors import LetAgentsError, Retry
-from letagents.domain.inbox import Item, Stage
-from letagents.domain.manifest import Entry
 from letagents.ports.ids import Ids
 from letagents.ports.supervision import Journal
 from letagents.ports.tools import Authority, Tools
 
 log = structlog.get_logger()
 
-_IN_TURN = (Stage.PENDING, Stage.AWAITING_RESULT, Stage.RESULT_RECOVERY, Stage.PUBLISHING)
-"""Where an item may be whose turn goes on; after a crash it waits until its turn is looked up."""
 SETTLED = "SUPERVISED_EFFECT_SETTLED"
-_REMEDY = "End this turn; its supervisor begins the next one."
-
-
-@attrs.frozen
-class Coordinates:
-    """Of which agent, attempt, process and supervisor a call is."""
-
-    entry_id: str
-    work_attempt_id: str
-    execution_id: str
-    generation: int
-    turn_id: str | None = None
 
 
 @attrs.frozen
@@ -62,13 +47,6 @@ class Told:
     def room_id(self) -> str:
         """In which room it is done."""
         return self.effect.request.room_id
-
-
-@attrs.frozen
-class _Context:
-    entry: Entry
-    item: Item
-    key: Key
 
 
 @attrs.define(eq=False)
@@ -124,28 +102,11 @@ class SupervisedEffects:
         )
         return told
 
-    def _context(self, journal: Journal, at: Coordinates, request_id: str) -> _Context:
+    def _context(self, journal: Journal, at: Coordinates, request_id: str) -> Context:
         """Return whose turn it is, if the one who asks is in it."""
-        if at.generation != self._sessions.hold.generation:
-            raise _refused("The supervised effect belongs to a stale daemon generation.")
-        entry = journal.entry(at.entry_id)
-        execution = entry.execution if entry is not None else None
-        is_its = (
-            execution is not None
-            and execution.ended_at is None
-            and execution.execution_id == at.execution_id
-            and execution.work_attempt_id == at.work_attempt_id
-        )
-        if entry is None or not is_its:
-            raise _refused("The supervised effect lost its exact agent work authority.")
         item = next(iter(journal.unfinished(at.entry_id)), None)
-        if item is None or item.turn is None or item.stage not in _IN_TURN:
-            raise _refused("The supervised agent has no exact active turn.")
-        is_other_turn = at.turn_id != item.turn.turn_id
-        if is_other_turn and (at.turn_id is not None or entry.provider == "cursor"):
-            raise _refused("The supervised effect does not belong to the exact active turn.")
-        turn = item.turn
-        return _Context(entry, item, Key(at.entry_id, turn.execution_id, turn.turn_id, request_id))
+        entry, own = journal.entry(at.entry_id), self._sessions.hold.generation
+        return effect_authority.context(at, own, entry, item, request_id)
 
     async def complete(
         self, at: Coordinates, effect_id: str, *, result: str | None, error: str | None
@@ -158,17 +119,15 @@ class SupervisedEffects:
 
         def complete(journal: Journal) -> None:
             known = journal.effect_named(effect_id)
-            if at.generation != self._sessions.hold.generation:
-                raise _refused(
-                    "The supervised effect completion belongs to a stale daemon generation."
-                )
+            own = self._sessions.hold.generation
+            effect_authority.check_current(at, own, about="effect completion")
             if known is None or known.key.entry_id != at.entry_id:
-                raise _refused("The supervised effect does not belong to the exact active turn.")
+                raise effect_authority.other_turn()
             if known.state.is_settled:
                 return
             context = self._context(journal, at, known.key.request_id)
             if context.key != known.key:
-                raise _refused("The supervised effect does not belong to the exact active turn.")
+                raise effect_authority.other_turn()
             journal.put_effect(self._settled(journal, known, result, error))
 
         await self._sessions.journal.change(complete)
@@ -265,26 +224,28 @@ class SupervisedEffects:
 
     def _own_tools(self) -> Tools:
         if self._tools is None:
-            raise _refused("This supervisor does no calls itself.")
+            raise refused("This supervisor does no calls itself.")
         return self._tools
 
     def _authority(self, journal: Journal, at: Coordinates, asked: Asked) -> tuple[Key, Authority]:
         context = self._context(journal, at, asked.request_id)
-        binding = journal.binding(at.entry_id)
-        token = self._sessions.vault.of(binding) if binding is not None else None
-        if binding is None or token is None or binding.execution_id != at.execution_id:
-            raise _refused(
+        entry, binding = context.entry, journal.binding(at.entry_id)
+        held = self._sessions.vault.of(binding) if binding is not None else None
+        is_its = binding is not None and bindings.is_for(binding, at.execution_id, entry.api_url)
+        if binding is None or held is None or not is_its:
+            raise refused(
                 "The exact server-issued worker identity is unavailable for this supervised "
                 "tool execution."
             )
         return context.key, Authority(
             at.entry_id,
-            context.entry.provider,
+            entry.provider,
             binding.room_id,
             binding.session_id,
-            token,
-            binding.origin,
-            context.entry.workspace,
+            held.token,
+            entry.api_url,
+            entry.workspace,
+            held.session,
         )
 
     async def _note(
@@ -316,11 +277,7 @@ def _check_identities(asked: Asked) -> None:
         )
 
 
-def _refused(happened: str) -> EffectRefused:
-    return EffectRefused(happened, remedy=_REMEDY)
-
-
-def _turn(journal: Journal, context: _Context) -> Turn:
+def _turn(journal: Journal, context: Context) -> Turn:
     key = context.key
     return Turn(
         room_id=context.item.room_id,

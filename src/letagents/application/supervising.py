@@ -12,6 +12,7 @@ import structlog
 from letagents.domain import bindings, fencing
 from letagents.domain.bindings import Binding, BindingRefused, Claim, Lent, Place
 from letagents.domain.ids import MessageId, Token
+from letagents.domain.sessions import Session
 from letagents.ports.clock import Clock
 from letagents.ports.supervision import Hold, Journal, Supervision
 
@@ -20,22 +21,30 @@ log = structlog.get_logger()
 _REMEDY = "Bind the session of this process to its supervisor again."
 
 
+@attrs.frozen
+class Held:
+    """The secret of a session, and the session as its room knows it, where we opened it."""
+
+    token: Token
+    session: Session | None = None
+
+
 @attrs.define
 class Vault:
     """The secrets of bound sessions, in memory alone."""
 
-    _held: dict[str, tuple[int, Token]] = attrs.field(factory=dict, repr=False)
+    _held: dict[str, tuple[int, Held]] = attrs.field(factory=dict, repr=False)
 
-    def keep(self, binding: Binding, token: Token) -> None:
+    def keep(self, binding: Binding, held: Held) -> None:
         """Keep the secret of a binding, in the place of that of the agent's last one."""
         epoch, _ = self._held.get(binding.entry_id, (0, None))
         if binding.epoch >= epoch:
-            self._held[binding.entry_id] = (binding.epoch, token)
+            self._held[binding.entry_id] = (binding.epoch, held)
 
-    def of(self, binding: Binding) -> Token | None:
+    def of(self, binding: Binding) -> Held | None:
         """Return the secret of a binding, if it is there."""
-        epoch, token = self._held.get(binding.entry_id, (0, None))
-        return token if epoch == binding.epoch else None
+        epoch, held = self._held.get(binding.entry_id, (0, None))
+        return held if epoch == binding.epoch else None
 
     def forget(self) -> None:
         """Keep no secret any longer."""
@@ -55,8 +64,8 @@ class Supervising:
     def __attrs_post_init__(self) -> None:
         self.started_at = self.clock.now()
 
-    async def bind(self, claim: Claim, token: Token) -> Binding:
-        """Bind a session to its agent.
+    async def bind(self, claim: Claim, token: Token, session: Session | None = None) -> Binding:
+        """Bind a session to its agent; `session` is what its room says of it, if that is known.
 
         Raises:
             BindingRefused: it is not of the agent that it names.
@@ -77,13 +86,17 @@ class Supervising:
             return made
 
         binding = await self.journal.change(bind)
-        self.vault.keep(binding, token)
+        self.vault.keep(binding, Held(token, session or self._session_of(binding)))
         log.info("session.bound", entry_id=claim.entry_id, epoch=binding.epoch)
         return binding
 
     def _holds(self, known: Binding, token: Token) -> bool:
         held = self.vault.of(known)
-        return held is not None and fencing.same(held, token)
+        return held is not None and fencing.same(held.token, token)
+
+    def _session_of(self, known: Binding) -> Session | None:
+        held = self.vault.of(known)
+        return held.session if held is not None else None
 
     async def verify(self, claim: Claim, token: Token) -> None:
         """Do nothing if the session is bound exactly so.
@@ -102,24 +115,26 @@ class Supervising:
     async def lend(self, claim: Claim, generation: int) -> tuple[Lent, Token | None]:
         """Return the secret with which the session's next request may go, or why there is none."""
         place, known = await self._looked_up(claim)
-        token = self.vault.of(known) if known is not None else None
+        held = self.vault.of(known) if known is not None else None
         lent = bindings.lending(
             claim,
             place,
             known,
-            is_current=generation == self.hold.generation,
-            has_secret=token is not None,
+            generation=generation,
+            own=self.hold.generation,
+            has_secret=held is not None,
         )
-        return lent, token if lent is Lent.AVAILABLE else None
+        return lent, held.token if held is not None and lent is Lent.AVAILABLE else None
 
     async def install(self, claim: Claim, generation: int, token: Token) -> bool:
         """Keep the secret of a session that is bound already; return whether it is."""
         place, known = await self._looked_up(claim)
-        if known is None or not bindings.is_of_process(known, claim):
+        own = self.hold.generation
+        if known is None or not bindings.is_installable(
+            claim, place, known, generation=generation, own=own
+        ):
             return False
-        if generation != self.hold.generation or place is None or place.has_ended:
-            return False
-        self.vault.keep(known, token)
+        self.vault.keep(known, Held(token, self._session_of(known)))
         return True
 
     async def checkpoint(self, claim: Claim, text: str) -> MessageId:

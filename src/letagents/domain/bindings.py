@@ -16,6 +16,8 @@ J34  A session is verified only by its secret and its whole route, and verifying
 J35  A credential is lent only over the exact route, under the generation of this supervisor; all
      else is stale. Where only the secret is missing, it is deferred.
 J36  Addresses of servers are compared by their origin.
+J37  A credential goes to a server with HTTPS, to one on this machine, or to the supervisor's own
+     rooms, and nowhere else.
 """
 
 import enum
@@ -26,6 +28,7 @@ import attrs
 
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.ids import MessageId
+from letagents.domain.surfaces import LOCAL_ROOMS
 
 _ORIGIN = re.compile(
     r"(?P<scheme>https?|letagents-local)://(?P<host>\[[0-9a-f:.]+\]|[^\s/?#@:\[\]]+)"
@@ -33,6 +36,7 @@ _ORIGIN = re.compile(
     re.IGNORECASE,
 )
 _PORTS = {"http": 80, "https": 443}
+_HERE = ("localhost", "127.0.0.1", "[::1]")
 _CURSOR = re.compile(r"(?:msg_)?0*([1-9][0-9]{0,9})")
 
 
@@ -93,6 +97,15 @@ def origin(url: str) -> str | None:
     port = int(found["port"]) if found["port"] else _PORTS.get(scheme)
     is_usual = port == _PORTS.get(scheme)
     return f"{scheme}://{found['host'].lower()}{'' if is_usual else f':{port}'}"
+
+
+def is_safe(url: str) -> bool:
+    """Whether a credential may go to the server at an address."""
+    found = _ORIGIN.match(url.strip())
+    if found is None:
+        return False
+    scheme, host = found["scheme"].lower(), found["host"].lower()
+    return scheme == "https" or url == LOCAL_ROOMS or (scheme == "http" and host in _HERE)
 
 
 def check(claim: Claim, place: Place | None, *, about: str = "Worker session") -> None:
@@ -179,17 +192,35 @@ def lending(
     place: Place | None,
     binding: Binding | None,
     *,
-    is_current: bool,
+    generation: int,
+    own: int,
     has_secret: bool,
 ) -> Lent:
-    """Decide whether the credential of a binding is lent to who claims to be of it."""
+    """Decide whether the credential of a binding is lent to who claims to be of it.
+
+    `generation` is that of the supervisor under which it is asked for; this one's is `own`.
+    """
     try:
         check(claim, place)
     except BindingRefused:
         return Lent.STALE
-    if not is_current or binding is None or not is_of(binding, claim):
+    if generation != own or binding is None or not is_of(binding, claim):
         return Lent.STALE
     return Lent.AVAILABLE if has_secret else Lent.DEFERRED
+
+
+def is_installable(
+    claim: Claim, place: Place | None, binding: Binding | None, *, generation: int, own: int
+) -> bool:
+    """Whether the secret of a claim is that of a binding which this supervisor has."""
+    if binding is None or place is None or place.has_ended:
+        return False
+    return generation == own and is_of_process(binding, claim)
+
+
+def is_for(binding: Binding, execution_id: str, api_url: str) -> bool:
+    """Whether a binding is that of a process, at the server where its agent's rooms are."""
+    return binding.execution_id == execution_id and binding.origin == origin(api_url)
 
 
 def cursor(text: str) -> MessageId | None:

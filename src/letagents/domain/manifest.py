@@ -11,6 +11,7 @@ J54  What a person wants of an agent is changed by who saw what was wanted befor
 J47  A process is written down before its program begins: one that is not written down never ran.
 J48  What came to no conversation is not gone on with: it is ended before another is started.
 J46  A name of an agent is no other's, and an agent is forgotten only when it is stopped.
+J47  An agent's rooms are its supervisor's own, or those of the one server that its entry names.
 """
 
 import enum
@@ -19,10 +20,11 @@ from datetime import datetime
 
 import attrs
 
-from letagents.domain import recovery
+from letagents.domain import bindings, recovery
 from letagents.domain.bindings import Place
 from letagents.domain.errors import LetAgentsError, Malformed
 from letagents.domain.recovery import Desired, History
+from letagents.domain.surfaces import LOCAL_ROOMS
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,14})\n?")
@@ -139,6 +141,8 @@ class Entry:
     execution: Execution | None = None
     history: History = attrs.field(factory=History)
     last_error: str | None = None
+    api_url: str = LOCAL_ROOMS
+    """Which server keeps its rooms."""
 
     def __attrs_post_init__(self) -> None:
         if not _ID.fullmatch(self.entry_id):
@@ -149,6 +153,12 @@ class Entry:
         if self.provider not in PROVIDERS:
             raise Malformed(
                 "No such provider is known.", remedy=f"Name one of {', '.join(PROVIDERS)}."
+            )
+        if not bindings.is_safe(self.api_url):
+            raise Malformed(
+                "An agent's rooms are on a server with HTTPS, or on this machine.",
+                remedy="Name a server as https://rooms.example; with http:// only one that runs "
+                "here.",
             )
 
     @property

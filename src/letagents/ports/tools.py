@@ -6,6 +6,7 @@ from typing import Protocol
 import attrs
 
 from letagents.domain.ids import Token
+from letagents.domain.sessions import Session
 
 
 @attrs.frozen
@@ -17,8 +18,11 @@ class Authority:
     room_id: str
     session_id: str
     token: Token
-    origin: str
+    api_url: str
+    """Which server keeps its room."""
     workspace: str | None = None
+    session: Session | None = None
+    """The session as its room knows it, where the supervisor opened it."""
 
 
 class Tools(Protocol):

@@ -40,7 +40,6 @@ from letagents.ports.ids import Ids
 from letagents.wire import supervisor as wire
 
 USUAL_API = "https://letagents.chat"
-_HERE = ("localhost", "127.0.0.1", "[::1]", "::1")
 _HANDED_OVER = re.compile(r"stale.*(?:daemon|supervisor).*generation|handoff", re.IGNORECASE)
 _UNSUPPORTED = re.compile(
     r"Unsupported daemon method:\s*supervisor\.execute_bounded_tool", re.IGNORECASE
@@ -274,15 +273,12 @@ class SocketSupervisor:
     def _api_url(self) -> str:
         """Return where rooms are, which is as safe as a credential needs it."""
         url = self._environ.get("LETAGENTS_API_URL", "").strip() or USUAL_API
-        origin = bindings.origin(url)
-        if origin is None:
+        if bindings.origin(url) is None:
             raise CoordinatesWrong(
                 "Daemon-supervised worker requires a valid LETAGENTS_API_URL.",
                 remedy="Set LETAGENTS_API_URL to the address of the room server.",
             )
-        host = origin.removeprefix("http://").rsplit(":", 1)[0] if "]" not in origin else ""
-        is_here = origin.startswith("http://[::1]") or host in _HERE
-        if origin.startswith("http://") and not is_here:
+        if not bindings.is_safe(url):
             raise CoordinatesWrong(
                 "Daemon-supervised worker requires HTTPS unless LETAGENTS_API_URL uses an exact "
                 "loopback host.",

@@ -9,6 +9,7 @@ import anyio
 
 from letagents.domain import rooms
 from letagents.domain.errors import Malformed
+from letagents.domain.surfaces import LOCAL_ROOMS
 from letagents.entrypoints.cli import printing
 from letagents.settings import load
 from letagents.wire import supervisor as wire
@@ -40,9 +41,12 @@ def _entry(arguments: argparse.Namespace) -> Mapping[str, object]:
         raise Malformed(
             f"There is no folder {workspace}.", remedy="Pass --workspace with one that there is."
         )
+    room_id, settings = rooms.canonical(arguments.room), load()
+    usual = settings.server_url if settings.is_hosted(room_id) else LOCAL_ROOMS
     return {
         "id": arguments.agent,
-        "room_id": str(rooms.canonical(arguments.room)),
+        "room_id": str(room_id),
+        "api_url": arguments.server or usual,
         "display_name": arguments.name or arguments.agent,
         "provider": arguments.provider,
         "model": arguments.model,
@@ -56,13 +60,18 @@ def _asked(method: str, params: Mapping[str, object]) -> Any:
     return anyio.run(ask_supervisor, load(), method, params)
 
 
+def _where(agent: Mapping[str, Any]) -> str:
+    """Return which server an agent's room is on; nothing for this machine."""
+    return "" if agent["api_url"] == LOCAL_ROOMS else f" at {agent['api_url']}"
+
+
 def _say(agents: list[dict[str, Any]], arguments: argparse.Namespace) -> None:
     for agent in agents:
         if arguments.json:
             printing.say_json(agent)
             continue
         printing.say(
-            f"{agent['id']}  {agent['provider']} in {agent['room_id']}: wanted "
+            f"{agent['id']}  {agent['provider']} in {agent['room_id']}{_where(agent)}: wanted "
             f"{agent['desired_state']}, {agent['observed_state']}"
         )
         if agent["last_error"]:

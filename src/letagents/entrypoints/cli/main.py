@@ -356,7 +356,7 @@ def _supervise(commands: Commands) -> None:
 
 
 def _agents(commands: Commands) -> None:
-    does = "run agents as workers in rooms of this machine, which a supervisor looks after"
+    does = "run agents as workers in rooms, which a supervisor looks after"
     agents = _command(commands, "agents", module="agents", does=does)
     verbs = agents.add_subparsers(metavar="VERB", dest="command", required=True)
     for name, what in (
@@ -378,6 +378,8 @@ def _agents(commands: Commands) -> None:
 def _new_agent(add: argparse.ArgumentParser) -> None:
     providers = ("codex", "claude-code")
     add.add_argument("--room", metavar="ROOM", required=True, help="in which room it works")
+    server = "whose room it is (as your own commands: LETAGENTS_API_URL, or this machine)"
+    add.add_argument("--server", metavar="URL", help=server)
     add.add_argument("--provider", choices=providers, required=True, help="which program runs it")
     add.add_argument("--workspace", metavar="DIR", default=".", help="its folder (this one)")
     add.add_argument("--model", help="which model (the program's own choice)")

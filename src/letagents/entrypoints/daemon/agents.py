@@ -13,6 +13,7 @@ from letagents.domain.errors import Malformed
 from letagents.domain.ids import RoomId
 from letagents.domain.manifest import Delivery, Entry
 from letagents.domain.recovery import Desired
+from letagents.domain.surfaces import LOCAL_ROOMS
 from letagents.wire import supervisor as wire
 from letagents.wire.moments import to_text
 from letagents.wire.supervisor import NotALine, Params, Request
@@ -56,6 +57,7 @@ class Agents:
             model=given.text("model") or None,
             charter=given.text("charter"),
             workspace=given.text("workspace_path") or None,
+            api_url=given.text("api_url").rstrip("/") or LOCAL_ROOMS,
         )
 
     async def _want(self, request: Request) -> object:
@@ -84,6 +86,7 @@ def shown(entry: Entry) -> dict[str, object]:
     return {
         "id": entry.entry_id,
         "room_id": entry.room_id,
+        "api_url": entry.api_url,
         "display_name": entry.display_name,
         "provider": entry.provider,
         "model": entry.model,

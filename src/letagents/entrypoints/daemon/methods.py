@@ -11,13 +11,13 @@ import attrs
 
 from letagents.application.supervised_effects import (
     Asked,
-    Coordinates,
     SupervisedEffects,
     Told,
     instruction,
 )
 from letagents.application.supervising import Supervising
 from letagents.domain.bindings import BindingRefused, Claim, Lent
+from letagents.domain.effect_authority import Coordinates
 from letagents.domain.effects import Answer, Effect, EffectRefused
 from letagents.domain.ids import Token
 from letagents.wire import supervisor as wire

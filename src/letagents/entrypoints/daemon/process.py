@@ -41,13 +41,10 @@ async def supervise(
         FenceLost: another one has taken over.
     """
     async with (
-        open_supervised_rooms(settings) as (letagents, session_of),
-        open_supervisor(settings, canonical, RoomTools(letagents, session_of)) as (
-            sessions,
-            effects,
-        ),
+        open_supervised_rooms(settings) as servers,
+        open_supervisor(settings, canonical, RoomTools(servers)) as (sessions, effects),
     ):
-        household = await open_household(settings, letagents, sessions, WordsForAgents())
+        household = open_household(settings, servers, sessions, WordsForAgents())
         agents = Agents(household, sessions.clock.now)
         server = Server(Methods(sessions, effects, _identity(environ), agents.table()))
         async with listening(settings.supervisor_socket, server), _kept(household, server):

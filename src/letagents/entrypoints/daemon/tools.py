@@ -1,43 +1,47 @@
-"""The tools that a supervisor runs itself, for its agents, in the rooms of its machine.
+"""The tools that a supervisor runs itself, for its agents, in their rooms.
 
 (Source: supervisor 5.6.) They are those of every other chat, on a client that holds one session:
-the agent's own. What a tool refuses is its result; only where it may have happened is an error
-raised.
+the agent's own, and calls that name another room are refused. What a tool refuses is its result;
+only where it may have happened is an error raised.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import attrs
 import structlog
 
+from letagents.domain import rooms
 from letagents.domain.effects import EffectRefused
 from letagents.domain.errors import LetAgentsError, NotAvailable, OutcomeUnknown, Retry
 from letagents.domain.fencing import UNNUMBERED, Fence
 from letagents.domain.hints import Hints
-from letagents.domain.ids import RoomId, SessionId
+from letagents.domain.ids import RoomId
 from letagents.domain.modes import Mode
 from letagents.domain.rooms import Room
-from letagents.domain.sessions import Connection, Session
-from letagents.domain.surfaces import LOCAL_ROOMS, Caller, Profile
+from letagents.domain.sessions import Connection
+from letagents.domain.surfaces import Caller, Profile
 from letagents.ports.tools import Authority
 
 if TYPE_CHECKING:  # what the tools stand on takes long to load, and a supervisor starts without
     from letagents.application.client import LetAgents
+    from letagents.application.servers import Servers
     from letagents.entrypoints.mcp.tool import Tool
     from letagents.entrypoints.mcp.visit import Visit
 
 log = structlog.get_logger()
 
-SessionOf = Callable[[RoomId, SessionId], Awaitable[Session | None]]
+_ENTERING = ("create_room", "create_project", "join_code", "join_project")
+_IN_A_FOLDER = ("check_repo", "check_repo_visibility", "initialize_repo")
 
 
 @attrs.define(eq=False)
 class RoomTools:
-    """Runs tools in local rooms."""
+    """Runs tools in the rooms of `servers`."""
 
-    _letagents: "LetAgents"
-    _session_of: SessionOf
+    _servers: "Servers"
+    _rooms: dict[tuple[str, str], Room] = attrs.field(factory=dict)
+    """The rooms in which tools were run, which do not change."""
 
     async def run(
         self, tool: str, arguments: Mapping[str, object], authority: Authority
@@ -46,14 +50,15 @@ class RoomTools:
         from letagents.entrypoints.mcp import calls, errors
         from letagents.entrypoints.mcp.reading import read
 
-        found = _tools(authority.provider).get(tool)
+        found = _tools(authority).get(tool)
         if found is None:
             raise EffectRefused(
                 f"Unsupported supervised tool: {tool}", remedy="Use another of the listed tools."
             )
         try:
+            _check(tool, arguments, authority)
+            given = read(found.parameters, _placed(tool, arguments, authority))
             visit = await self._visit(authority)
-            given = read(found.parameters, arguments)
             return calls.done(await found.run(visit, given, _silent))
         except LetAgentsError as error:
             if error.retry is Retry.AFTER_READING:
@@ -70,35 +75,69 @@ class RoomTools:
         from letagents.application.places import Entered
         from letagents.entrypoints.mcp.visit import Visit
 
-        if authority.origin != LOCAL_ROOMS:
-            raise NotAvailable(
-                "This supervisor runs tools in the rooms of its own machine only.",
-                remedy=f"Tell your user: LETAGENTS_API_URL={LOCAL_ROOMS} names those.",
-            )
-        room_id = RoomId(authority.room_id)
-        session = await self._session_of(room_id, SessionId(authority.session_id))
+        session = await self._servers.session(authority)
         if session is None:
             raise NotAvailable(
-                "The room knows no session of this agent.",
+                "The room tells nothing of this agent's session.",
                 remedy="Tell your user to start the agent anew.",
             )
-        client = self._letagents.chat(Hints())
+        letagents = await self._servers.at(authority.api_url)
+        client = letagents.chat(Hints())
         fence = Fence(session.session_id, UNNUMBERED, authority.token)
         client.connections.hold_own(Connection(session, fence))
-        room = await self._letagents.rooms.join(room_id, create=False)
-        client.places.current = _entered(room, Entered)
+        room = await self._room(letagents, authority)
+        client.places.current = Entered(room, "daemon_supervised")
         return Visit(client)
 
+    async def _room(self, letagents: "LetAgents", authority: Authority) -> Room:
+        key = (authority.api_url, authority.room_id)
+        if key not in self._rooms:
+            room_id = RoomId(authority.room_id)
+            self._rooms[key] = await letagents.rooms.join(room_id, create=False)
+        return self._rooms[key]
 
-def _entered(room: Room, kind: type[Any]) -> Any:
-    return kind(room, "daemon_supervised")
+
+def _check(tool: str, arguments: Mapping[str, object], authority: Authority) -> None:
+    """Let a call pass that stays in its agent's room.
+
+    Raises:
+        NotAvailable: it does not.
+    """
+    if tool in _ENTERING:
+        raise NotAvailable(
+            "Room joins and creation are disabled during a daemon-supervised bounded turn.",
+            remedy="Call join_room(name=...) to be moved once the turn has ended.",
+        )
+    asked = arguments.get("room_id")
+    if isinstance(asked, str) and asked.strip() and _named(asked) != authority.room_id:
+        raise NotAvailable(
+            f"Daemon-supervised worker session is registered for {authority.room_id}, not "
+            f"{asked[:200]}.",
+            remedy="Leave room_id out.",
+        )
 
 
-def _tools(provider: str) -> "dict[str, Tool[Visit]]":
+def _named(asked: str) -> str:
+    return str(rooms.canonical(asked))
+
+
+def _placed(
+    tool: str, arguments: Mapping[str, object], authority: Authority
+) -> Mapping[str, object]:
+    """Return the arguments of a call, which looks at no folder but its agent's."""
+    if tool not in _IN_A_FOLDER or authority.workspace is None:
+        return arguments
+    return {**arguments, "cwd": authority.workspace}
+
+
+def _tools(authority: Authority) -> "dict[str, Tool[Visit]]":
     from letagents.entrypoints.mcp.surface import tools_of
 
     caller = Caller(
-        profile=Profile.SUPERVISED_ROOM_TURN, bounded=True, provider=provider, api_url=LOCAL_ROOMS
+        profile=Profile.SUPERVISED_ROOM_TURN,
+        bounded=True,
+        provider=authority.provider,
+        api_url=authority.api_url,
     )
     return {tool.name: tool for tool in tools_of(caller, Mode.OWNER)}
 

@@ -1,0 +1,76 @@
+"""The rooms in which supervised agents work: this machine's, and those of each server they name.
+
+A server's rooms are opened when the first agent needs them, and closed with the supervisor.
+"""
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+
+import anyio
+import attrs
+
+from letagents.application.client import LetAgents
+from letagents.domain.hints import Hints
+from letagents.domain.ids import RoomId, SessionId
+from letagents.domain.sessions import Session
+from letagents.ports.rooms import RoomTransport
+from letagents.ports.tools import Authority
+
+
+@attrs.frozen
+class Lodging:
+    """Rooms, and on whose behalf agents come into them."""
+
+    rooms: RoomTransport
+    owner: str = "owner"
+    owner_label: str = "Owner"
+
+
+SessionOf = Callable[[RoomTransport, RoomId, SessionId], Awaitable[Session | None]]
+"""Returns a session as its room knows it, where that can be asked."""
+
+
+async def unasked(_rooms: RoomTransport, _room_id: RoomId, _session_id: SessionId) -> None:
+    """Say that a room cannot be asked for a session."""
+
+
+LodgingOf = Callable[[str], Awaitable[Lodging]]
+"""Returns the rooms at an address."""
+
+
+@attrs.define(eq=False)
+class Servers:
+    """What was opened, by its addresses. `open_` opens the rooms at one."""
+
+    open_: Callable[[str], AbstractAsyncContextManager[LetAgents]]
+    session_of: SessionOf = unasked
+    hints: Hints = attrs.field(factory=Hints)
+    _opened: dict[str, LetAgents] = attrs.field(factory=dict)
+    _stack: AsyncExitStack = attrs.field(factory=AsyncExitStack)
+    _lock: anyio.Lock = attrs.field(factory=anyio.Lock)
+
+    async def at(self, api_url: str) -> LetAgents:
+        """Return the rooms at an address."""
+        async with self._lock:
+            known = self._opened.get(api_url)
+            if known is None:
+                known = await self._stack.enter_async_context(self.open_(api_url))
+                self._opened[api_url] = known
+            return known
+
+    async def lodging(self, api_url: str) -> Lodging:
+        """Return the rooms at an address, and on whose behalf agents come into them."""
+        letagents = await self.at(api_url)
+        owner = await letagents.chat(self.hints).chat.owner()
+        return Lodging(letagents.rooms, owner.slug, owner.label)
+
+    async def session(self, at: Authority) -> Session | None:
+        """Return the session of an agent, which it may have opened itself in rooms of ours."""
+        if at.session is not None:
+            return at.session
+        rooms = (await self.at(at.api_url)).rooms
+        return await self.session_of(rooms, RoomId(at.room_id), SessionId(at.session_id))
+
+    async def aclose(self) -> None:
+        """Close what was opened."""
+        await self._stack.aclose()
