@@ -151,7 +151,7 @@ def test_a_name_is_one_agents_and_only_what_is_stopped_is_forgotten() -> None:
             manifest.check_removable(entry)
 
 
-@pytest.mark.rule("J47")
+@pytest.mark.rule("J38")
 def test_an_agents_rooms_are_where_a_credential_may_go() -> None:
     assert ENTRY.api_url == "letagents-local://rooms"
     assert attrs.evolve(ENTRY, api_url="https://rooms.example").api_url == "https://rooms.example"

@@ -11,7 +11,7 @@ J54  What a person wants of an agent is changed by who saw what was wanted befor
 J47  A process is written down before its program begins: one that is not written down never ran.
 J48  What came to no conversation is not gone on with: it is ended before another is started.
 J46  A name of an agent is no other's, and an agent is forgotten only when it is stopped.
-J47  An agent's rooms are its supervisor's own, or those of the one server that its entry names.
+J38  An agent's rooms are its supervisor's own, or those of the one server that its entry names.
 """
 
 import enum
