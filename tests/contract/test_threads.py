@@ -188,6 +188,33 @@ async def test_what_no_message_can_be_here_is_refused(
 
 
 @pytest.mark.anyio
+async def test_a_prompt_is_kept_and_one_that_says_nothing_is_shown_to_who_asks(
+    http: httpx.AsyncClient,
+) -> None:
+    path, all_of_it = "/rooms/harbour/messages", {"include_prompt_only": "TRUE"}
+    inline = await _say(http, "ahoy", agent_prompt_kind=" Inline ")
+    alone = await _say(http, " ", agent_prompt_kind="auto")
+    quoting = await _say(http, "this", reply_to="msg_2")
+    with_a_file = await _say(http, "x", agent_prompt_kind="auto", attachments=[{"upload_id": "u"}])
+    shown = [
+        [one["id"] for one in (await http.get(path, params=params)).json()["messages"]]
+        for params in ({}, all_of_it, {"include_prompt_only": ["1", "1"]}, {"after": "msg_1"})
+    ]
+    after = {"after": "msg_1", "timeout": "0"}
+    polled = (await http.get(f"{path}/poll", params=all_of_it | after)).json()
+    one = await http.get(f"{path}/msg_2", params=all_of_it)
+    hidden = await http.get(f"{path}/msg_2")
+
+    assert (inline.status_code, inline.json()["agent_prompt_kind"]) == (201, "inline")
+    assert (alone.status_code, alone.json()["text"]) == (201, "")
+    assert quoting.json()["error"] == "reply_to must reference a visible message"
+    assert with_a_file.json()["error"] == "auto prompt messages cannot include attachments"
+    assert shown == [["msg_1"], ["msg_1", "msg_2"], ["msg_1"], []]
+    assert [one["agent_prompt_kind"] for one in polled["messages"]] == ["auto"]
+    assert (one.status_code, hidden.status_code) == (200, 404)
+
+
+@pytest.mark.anyio
 async def test_threads_are_listed_and_read_by_an_account(http: httpx.AsyncClient) -> None:
     await _say(http, "root")
     await _say(http, "reply", thread_root_id="msg_1")
@@ -212,6 +239,31 @@ async def test_threads_are_listed_and_read_by_an_account(http: httpx.AsyncClient
     assert (missing.status_code, missing.json()["error"]) == (404, "thread not found")
     assert (nobody.status_code, nobody.json()["error"]) == (401, "account session required")
     assert (wrong.status_code, wrong.json()["error"]) == (400, "filter must be all or unread")
+
+
+@pytest.mark.anyio
+async def test_a_message_that_is_given_out_says_which_thread_it_is_of(
+    http: httpx.AsyncClient,
+) -> None:
+    path = "/rooms/harbour/messages"
+    alone = (await _say(http, "root")).json()
+    reply = (await _say(http, "reply", thread_root_id="msg_1")).json()
+    await _say(http, "beside it")
+    [listed] = (await http.get(f"{path}/threads")).json()["threads"]
+    page = (await http.get(path, params={"limit": "1"})).json()
+    older = (await http.get(path, params={"before": "msg_2"})).json()
+    newest = (await http.get(path, params={"before": "latest"})).json()
+    polled = (await http.get(f"{path}/poll", params={"after": "msg_1", "timeout": "0"})).json()
+    one = (await http.get(f"{path}/msg_1")).json()["message"]
+
+    assert (alone["thread"], reply["thread"], one["thread"]) == (None, listed, listed)
+    given = [page, older, newest, polled]
+    assert [[one["thread"] for one in each["messages"]] for each in given] == [
+        [listed],
+        [listed],
+        [listed, listed, None],
+        [listed, None],
+    ]
 
 
 @pytest.mark.anyio

@@ -139,6 +139,7 @@ class TestStreams(Served):
         worker = await room.worker("ada")
         async with room.reading() as reader:
             begun = await reader.next()
+            await room.send("/messages", worker | {"text": "", "agent_prompt_kind": "auto"})
             said = await room.send("/messages", worker | {"text": "hello"})
             heard = await reader.next()
             task = await room.send("/tasks", {"title": "mend", "desktop_human_client": True})

@@ -97,10 +97,10 @@ class Person:
 
     async def newest(self, room_id: RoomId, count: int) -> list[Message]:
         """Return the newest `count` messages, oldest first. Raises: as RoomTransport.read."""
-        page = await self.rooms.read(room_id, Latest(min(count, PAGE_LIMIT)))
+        page = await self.rooms.read(room_id, Latest(min(count, PAGE_LIMIT), prompts=False))
         found = list(page.messages)
         while page.more and len(found) < count:
-            before = Before(found[0].id, min(count - len(found), PAGE_LIMIT))
+            before = Before(found[0].id, min(count - len(found), PAGE_LIMIT), prompts=False)
             page = await self.rooms.read(room_id, before)
             found = [*page.messages, *found]
         return found[-count:] if count else []
@@ -110,7 +110,7 @@ class Person:
     ) -> AsyncGenerator[Message, None]:
         """Give each message after that one as soon as it is there; never ends by itself."""
         while True:
-            window = After(after, PAGE_LIMIT)
+            window = After(after, PAGE_LIMIT, prompts=False)
             page = await self.rooms.wait(room_id, window, timeout=LOOK_AGAIN)
             for message in page.messages:
                 after = message.id

@@ -133,7 +133,7 @@ def check_source(source: MessageId, message: Message | None) -> None:
     Raises:
         UnknownMessage: it does not.
     """
-    is_hidden = message is not None and message.prompt_kind == "auto" and not message.text.strip()
+    is_hidden = message is not None and message.only_prompts
     if message is None or is_hidden:
         raise UnknownMessage(
             f"source_message_id: {source} is not a message of this room.",

@@ -7,6 +7,8 @@ M3  A reply names a message of the same room; a reply alone is a quotation and s
 M4  A thread named by one of its replies is that of its root; a reply given too belongs to it.
 M5  Numbers count up by one from 1, within each room, to 2,147,483,647; then the room is full.
 M6  A key that was used before answers with its message if the content is the same, else is refused.
+M7  A draft may ask for agents to be told how to behave here: `inline` with what it says, `auto` by
+    the way. One of kind `auto` may say nothing; then it only prompts, and no draft refers to it.
 """
 
 import re
@@ -21,7 +23,15 @@ from letagents.domain.names import is_blank
 from letagents.domain.recipients import MentionNotice
 
 TEXT_LIMIT = 65_536
+AUTO = "auto"
+PROMPT_KINDS = ("inline", AUTO)
 _REFUSED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+class OnlyPrompts(UnknownMessage):
+    """A draft refers to a message that is not shown to everybody."""
+
+    code = "message_only_prompts"
 
 
 class RoomFull(LetAgentsError):
@@ -61,10 +71,20 @@ class Draft:
     key: ClientKey
     reply_to: MessageId | None = None
     thread: MessageId | None = None
+    prompt_kind: str | None = attrs.field(default=None)
 
     @text.validator
     def _check(self, _field: object, value: object) -> None:
-        checked_text(value)
+        if value != "" or self.prompt_kind != AUTO:
+            checked_text(value)
+
+    @prompt_kind.validator
+    def _check_kind(self, _field: object, value: object) -> None:
+        if value is not None and value not in PROMPT_KINDS:
+            known = ", ".join(PROMPT_KINDS)
+            raise Malformed(
+                f"agent_prompt_kind must be one of: {known}.", remedy="Pass one of them, or none."
+            )
 
 
 @attrs.frozen
@@ -104,6 +124,11 @@ class Message:
         """Whether it stands inside a thread that another message began."""
         return self.thread_root != self.id
 
+    @property
+    def only_prompts(self) -> bool:
+        """Whether it says nothing, and is there for agents to be prompted (M7)."""
+        return self.prompt_kind == AUTO and not self.text.strip()
+
     def heard(self, activation: Activation) -> "Message":
         """Return this message with whether it is for whoever reads it."""
         return Message(
@@ -132,9 +157,10 @@ class Page:
 
 @attrs.frozen
 class Latest:
-    """The newest messages of a room."""
+    """The newest messages of a room; without `prompts` none of those that only prompt."""
 
     limit: int = 100
+    prompts: bool = True
 
 
 @attrs.frozen
@@ -143,6 +169,7 @@ class Before:
 
     id: MessageId
     limit: int = 100
+    prompts: bool = True
 
 
 @attrs.frozen
@@ -151,6 +178,7 @@ class After:
 
     id: MessageId | None = None
     limit: int = 100
+    prompts: bool = True
 
 
 Window = Latest | Before | After
@@ -169,6 +197,7 @@ class Position:
 
     number: int
     root: int | None = None
+    only_prompts: bool = False
 
     @property
     def thread(self) -> int:
@@ -188,13 +217,11 @@ def place(draft: Draft, quoted: Position | None, thread: Position | None) -> Pla
     """Decide where `draft` goes, given what its room holds under the ids that it names.
 
     Raises:
-        UnknownMessage: it names a message that is not there.
+        UnknownMessage: it names a message that is not there, or that only prompts.
         Malformed: it replies to a message outside the thread that it names.
     """
-    if draft.thread is not None and thread is None:
-        raise _not_there("thread_parent_id", draft.thread)
-    if draft.reply_to is not None and quoted is None:
-        raise _not_there("reply_to", draft.reply_to)
+    _check_there("thread_parent_id", draft.thread, thread)
+    _check_there("reply_to", draft.reply_to, quoted)
     if quoted is not None and thread is not None and quoted.thread != thread.thread:
         raise Malformed(
             f"reply_to: msg_{quoted.number} does not belong to the thread of msg_{thread.thread}.",
@@ -206,11 +233,17 @@ def place(draft: Draft, quoted: Position | None, thread: Position | None) -> Pla
     )
 
 
-def _not_there(field: str, message_id: MessageId) -> UnknownMessage:
-    return UnknownMessage(
-        f"{field}: {message_id} does not exist in this room.",
-        remedy="Call read_messages to see the ids of the room's messages.",
-    )
+def _check_there(field: str, message_id: MessageId | None, found: Position | None) -> None:
+    if message_id is not None and found is None:
+        raise UnknownMessage(
+            f"{field}: {message_id} does not exist in this room.",
+            remedy="Call read_messages to see the ids of the room's messages.",
+        )
+    if found is not None and found.only_prompts:
+        raise OnlyPrompts(
+            f"{field}: {message_id} says nothing that could be referred to.",
+            remedy="Name a message that says something, or none.",
+        )
 
 
 def next_number(last: int) -> int:

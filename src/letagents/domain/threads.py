@@ -4,6 +4,7 @@ K120  A thread is a message with replies in it. The one with the newest reply co
      most MOST of a room are looked at.
 K121  A reply is unread for who has not read that far; how far somebody read never goes back.
 K122  Reading names a message of the thread, or else all of it; another message is refused.
+K127  Beside messages, each thread is told in short of which one of them is.
 """
 
 from collections.abc import Sequence

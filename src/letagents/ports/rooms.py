@@ -12,6 +12,7 @@ R9   The room fills in who speaks; a fence is the only thing that says so.
 R10  A place that fails raises RoomsUnavailable, or OutcomeUnknown where the effect is possible.
 R11  A replaced or ended connection that shows its fence reads nothing.
 R12  A cursor that the room's numbers have not reached is refused.
+R13  A window without prompts holds no message that only prompts, and a wait does not end by one.
 """
 
 from datetime import timedelta

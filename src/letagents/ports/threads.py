@@ -3,6 +3,7 @@
 K123  What somebody has read is kept for them alone, wherever they read next.
 """
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from letagents.domain.fencing import Fence
@@ -24,6 +25,15 @@ class ThreadsOf(Protocol):
         viewer: Fence | None = None,
     ) -> Threads:
         """Return threads of a room, the newest reply first; `before` is the root of the last one.
+
+        Raises: as RoomTransport.read.
+        """
+        ...
+
+    async def around(
+        self, room_id: RoomId, first: MessageId, last: MessageId, reader: str
+    ) -> Mapping[MessageId, Summary]:
+        """Return the threads of the messages from `first` to `last`, each under its root (K127).
 
         Raises: as RoomTransport.read.
         """

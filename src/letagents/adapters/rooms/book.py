@@ -18,7 +18,7 @@ from letagents.domain.messages import Message
 from letagents.domain.receipts import Receipt
 from letagents.domain.rooms import Room
 from letagents.domain.sessions import Seat, Session
-from letagents.domain.threads import Tally, Voice
+from letagents.domain.threads import Summary, Tally, Voice
 from letagents.domain.ticks import Tick
 from letagents.ports.ids import Ids
 
@@ -237,6 +237,14 @@ class Book(Protocol):
 
     def voices(self, root: int, read_to: int) -> list[Voice]:
         """Return who spoke in a thread, the last first; replies after `read_to` are unread."""
+        ...
+
+    def threads_around(self, first: int, last: int, read_to: ByName) -> list[Summary]:
+        """Return the threads of the messages between those numbers, both included.
+
+        How far one is read tells the number of the thing `read_to`, whose name goes on with the
+        number of the thread's root.
+        """
         ...
 
     def rename(self, display_name: str) -> Room:

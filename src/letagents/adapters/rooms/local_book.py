@@ -54,7 +54,7 @@ from letagents.domain.messages import Message
 from letagents.domain.receipts import Receipt
 from letagents.domain.rooms import Room
 from letagents.domain.sessions import Seat, Session, SessionKind
-from letagents.domain.threads import Tally, Voice
+from letagents.domain.threads import Summary, Tally, Voice
 from letagents.domain.ticks import Tick
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
@@ -339,6 +339,10 @@ class LocalBook:
     def voices(self, root: int, read_to: int) -> list[Voice]:
         """Return who spoke in a thread."""
         return local_threads.voices(self._unit, self.room_id, root, read_to)
+
+    def threads_around(self, first: int, last: int, read_to: ByName) -> list[Summary]:
+        """Return the threads of the messages between those numbers."""
+        return local_threads.around(self._unit, self.room_id, first, last, read_to)
 
     def rename(self, display_name: str) -> Room:
         """Call the room so."""

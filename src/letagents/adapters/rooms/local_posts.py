@@ -63,9 +63,9 @@ _FACTS = (
     )
     .where(ROOMS.c.room_id == bindparam("room_id"))
 )
-_REFERRED_TO = select(MESSAGES.c.thread_root, *local_rows.quote_columns(MESSAGES)).where(
-    MESSAGES.c.room_id == bindparam("room_id"), MESSAGES.c.number == bindparam("number")
-)
+_REFERRED_TO = select(
+    MESSAGES.c.thread_root, local_rows.ONLY_PROMPTS, *local_rows.quote_columns(MESSAGES)
+).where(MESSAGES.c.room_id == bindparam("room_id"), MESSAGES.c.number == bindparam("number"))
 _INSERT = MESSAGES.insert()
 _COUNT = (
     ROOMS.update()
@@ -221,7 +221,7 @@ def _referred_to(
     row = unit.row(_REFERRED_TO, room_id=room_id.value, number=message_id.number)
     if row is None:
         return None, None
-    return Position(message_id.number, row[0]), local_rows.quote(row[1:])
+    return Position(message_id.number, row[0], bool(row[1])), local_rows.quote(row[2:])
 
 
 def _written(
@@ -239,7 +239,7 @@ def _written(
             "sender": facts.actor_label,
             "text": post.draft.text,
             "source": source,
-            "prompt_kind": None,
+            "prompt_kind": post.draft.prompt_kind,
             "said_at": said_at,
             "reply_to": where.reply_to,
             "thread_root": where.root,
@@ -259,4 +259,5 @@ def _written(
         said_at=now,
         thread_root=MessageId(where.root) if where.root else message_id,
         reply_to=quoted,
+        prompt_kind=post.draft.prompt_kind,
     )

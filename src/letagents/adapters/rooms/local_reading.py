@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 import attrs
-from sqlalchemy import bindparam, select, union
+from sqlalchemy import bindparam, not_, select, union
 
 from letagents.adapters.rooms import hearing, local_receipts, local_rows, local_seats, slips
 from letagents.adapters.rooms.local_store import LocalStore
@@ -29,6 +29,9 @@ _BEFORE = (
     .order_by(MESSAGES.c.number.desc())
     .limit(bindparam("limit"))
 )
+
+_SHOWN_AFTER = _AFTER.where(not_(local_rows.ONLY_PROMPTS))
+_SHOWN_BEFORE = _BEFORE.where(not_(local_rows.ONLY_PROMPTS))
 
 _LIVE = (
     select(
@@ -148,10 +151,12 @@ def page_in(unit: Unit, room_id: RoomId, window: Window, last: int) -> Page:
         if window.id is not None:
             messages.check_reached(window.id, last)
         number = window.id.number if window.id else 0
-        rows = unit.rows(_AFTER, room_id=str(room_id), number=number, limit=limit + 1)
+        after = _AFTER if window.prompts else _SHOWN_AFTER
+        rows = unit.rows(after, room_id=str(room_id), number=number, limit=limit + 1)
         return Page(_messages(room_id, rows[:limit]), more=len(rows) > limit)
     number = window.id.number if isinstance(window, Before) else last + 1
-    rows = unit.rows(_BEFORE, room_id=str(room_id), number=number, limit=limit + 1)
+    before = _BEFORE if window.prompts else _SHOWN_BEFORE
+    rows = unit.rows(before, room_id=str(room_id), number=number, limit=limit + 1)
     return Page(_messages(room_id, rows[limit - 1 :: -1]), more=len(rows) > limit)
 
 

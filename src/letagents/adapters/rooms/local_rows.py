@@ -3,7 +3,7 @@
 import functools
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, FromClause, and_, bindparam, select
+from sqlalchemy import ColumnElement, FromClause, and_, bindparam, literal_column, select
 
 from letagents.adapters.rooms.kept.focus_records import FOCUS_ROOMS
 from letagents.adapters.sql.database import Unit
@@ -11,7 +11,7 @@ from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS, THINGS, mom
 from letagents.domain.fencing import Standing
 from letagents.domain.focus_rooms import Focus
 from letagents.domain.ids import MessageId, RoomId, SessionId
-from letagents.domain.messages import Message, Quote
+from letagents.domain.messages import AUTO, Message, Quote
 from letagents.domain.names import name_key
 from letagents.domain.rooms import Room
 from letagents.domain.sessions import Host, Seat, Session, SessionKind
@@ -178,6 +178,11 @@ def quote(row: tuple[Any, ...]) -> Quote | None:
     )
 
 
+ONLY_PROMPTS = and_(
+    MESSAGES.c.prompt_kind.is_not(None),
+    MESSAGES.c.prompt_kind == literal_column(f"'{AUTO}'"),
+    MESSAGES.c.text == literal_column("''"),
+)
 MESSAGE = (
     MESSAGES.c.number,
     MESSAGES.c.session_id,

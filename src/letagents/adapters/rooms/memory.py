@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
@@ -134,7 +135,7 @@ class _Kept:
         if not message:
             return None
         root = message.thread_root.number if message.is_thread_reply else None
-        return Position(message.id.number, root)
+        return Position(message.id.number, root, message.only_prompts)
 
     def said_by(self, author: Session, draft: Draft, where: Place, *, now: datetime) -> Message:
         message_id = MessageId(messages.next_number(len(self.said)))
@@ -149,6 +150,7 @@ class _Kept:
             said_at=now,
             thread_root=MessageId(where.root) if where.root else message_id,
             reply_to=self._quote(where.reply_to),
+            prompt_kind=draft.prompt_kind,
         )
 
     def said_by_the_room(self, message: Message, key: str, *, now: datetime) -> Message:
@@ -194,20 +196,22 @@ class _Kept:
         )
 
     def page(self, window: Window) -> Page:
-        limit, last = messages.bounded(window.limit), len(self.said)
+        said = self.said if window.prompts else [one for one in self.said if not one.only_prompts]
+        limit, last = messages.bounded(window.limit), len(said)
         match window:
             case After(None):
                 start, end = 0, limit
-            case After(MessageId() as cursor):
-                messages.check_reached(cursor, last)
-                start, end = cursor.number, cursor.number + limit
+            case After(MessageId(number) as cursor):
+                messages.check_reached(cursor, len(self.said))
+                start = bisect_right(said, number, key=_number)
+                end = start + limit
             case Before(MessageId(number)):
-                end = min(number - 1, last)
+                end = bisect_left(said, number, key=_number)
                 start = max(0, end - limit)
             case Latest():
                 start, end = max(0, last - limit), last
         more = end < last if isinstance(window, After) else start > 0
-        return Page(tuple(self.said[start:end]), more=more)
+        return Page(tuple(said[start:end]), more=more)
 
     def in_sight(self, page: Sequence[Message], viewer: Listener) -> dict[int, Receipt | None]:
         if not page:
@@ -235,6 +239,10 @@ class _Kept:
 
     def _threads_with(self, agent_key: str) -> frozenset[int]:
         return frozenset(one.thread_root.number for one in self.said if one.agent_key == agent_key)
+
+
+def _number(said: Message) -> int:
+    return said.id.number
 
 
 def _is_other(one: Session, session: Session) -> bool:

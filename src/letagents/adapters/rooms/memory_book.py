@@ -26,7 +26,7 @@ from letagents.domain.names import name_key
 from letagents.domain.receipts import Receipt
 from letagents.domain.rooms import Room
 from letagents.domain.sessions import Seat, Session, SessionKind
-from letagents.domain.threads import Tally, Voice
+from letagents.domain.threads import Summary, Tally, Voice
 from letagents.domain.ticks import Tick
 from letagents.ports.ids import Ids
 from letagents.ports.processes import Processes
@@ -202,6 +202,23 @@ class MemoryBook:
         for one in itertools.takewhile(lambda message: message is not None, numbered):
             assert one is not None  # noqa: S101  # taken while it is not
             yield one
+
+    def threads_around(self, first: int, last: int, read_to: ByName) -> list[Summary]:
+        """Return the threads of the messages between those numbers."""
+        kind, prefix = read_to
+        between = [one for one in self._said() if first <= one.id.number <= last]
+        found = []
+        for root in sorted({one.thread_root for one in between}, key=lambda one: one.number):
+            thread = self.get(kind, f"{prefix}{root.number}")
+            up_to = kind.number(thread) if thread is not None else 0
+            voices = self.voices(root.number, up_to)
+            replies, latest = sum(one.messages for one in voices) - 1, voices[0].latest
+            if replies:
+                newest = self.message(latest)
+                found.append(
+                    Summary(root=root, replies=replies, latest=newest, voices=voices, read_to=up_to)
+                )
+        return found
 
     def rename(self, display_name: str) -> Room:
         """Call the room so at once."""

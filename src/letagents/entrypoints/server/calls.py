@@ -129,6 +129,12 @@ class Call:
         return min(asked or default, most)
 
     @property
+    def wants_prompts(self) -> bool:
+        """Whether messages are asked for that only prompt agents. (Source: hosted-api 8, 84.)"""
+        asked = self.request.query_params.getlist("include_prompt_only")
+        return len(asked) == 1 and asked[0].strip().lower() in ("1", "true")
+
+    @property
     def place(self) -> str | None:
         """The place in a list after which items are asked for, as it was given; None for none."""
         return self.request.query_params.get("after")

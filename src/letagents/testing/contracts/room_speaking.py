@@ -1,15 +1,17 @@
 """Saying something, once, in order, under one name. A part of what every RoomTransport does."""
 
 import anyio
+import attrs
 import pytest
 
 from letagents.domain.errors import KeyReused, Malformed, UnknownMessage
 from letagents.domain.ids import ClientKey, RoomId
-from letagents.domain.messages import Draft, Latest, Message
+from letagents.domain.messages import After, Before, Draft, Latest, Message, OnlyPrompts
 from letagents.domain.sessions import Connection
 from letagents.ports.rooms import RoomTransport
 from letagents.testing.contracts.room_callers import (
     ADA,
+    AT_ONCE,
     ROOM,
     RoomCallers,
     arrival,
@@ -45,6 +47,37 @@ class RoomSpeakingContract(RoomCallers):
         ]
 
         assert [message.id for message in said] == [cursor(number) for number in range(1, 7)]
+
+    @pytest.mark.rule("M7", "R13")
+    async def test_a_prompt_alone_is_shown_to_who_asks_for_prompts_and_referred_to_by_nobody(
+        self, rooms: RoomTransport, elsewhere: RoomTransport, ada: Connection
+    ) -> None:
+        alone = Draft("", ClientKey("prompt"), prompt_kind="auto")
+        said = [
+            await rooms.post(ROOM, one, ada.fence)
+            for one in (draft("first"), alone, attrs.evolve(draft("with it"), prompt_kind="inline"))
+        ]
+        again = await rooms.post(ROOM, alone, ada.fence)
+        whole = await elsewhere.read(ROOM, After())
+        windows = (After(cursor(1), 1, False), Before(cursor(3), 5, False), Latest(1, False))
+        shown = [await elsewhere.read(ROOM, window) for window in windows]
+        waited = await rooms.wait(
+            ROOM, After(cursor(1), prompts=False), timeout=AT_ONCE, viewer=ada.fence
+        )
+        for refers in ({"reply_to": said[1]}, {"thread": said[1]}):
+            with pytest.raises(OnlyPrompts):
+                await rooms.post(ROOM, draft("about it", **refers), ada.fence)
+
+        assert again.id == said[1].id
+        assert await elsewhere.message(ROOM, cursor(2)) == whole.messages[1]
+        kinds = [(one.text, one.prompt_kind) for one in whole.messages]
+        assert kinds == [("first", None), ("", "auto"), ("with it", "inline")]
+        assert [(texts(one), one.more) for one in shown] == [
+            (["with it"], False),
+            (["first"], False),
+            (["with it"], True),
+        ]
+        assert texts(waited) == ["with it"]
 
     @pytest.mark.rule("R3", "R4")
     async def test_many_at_once_are_numbered_without_a_gap(

@@ -79,6 +79,23 @@ class ThreadsContract(RoomCallers):
         assert roots(unread) == [1]
         assert ([one.unread for one in others.threads], others.unread) == ([2, 1], 2)
 
+    @pytest.mark.rule("K127")
+    async def test_beside_messages_the_threads_of_which_they_are_are_told_in_short(
+        self, threads: ThreadsOf, threads_elsewhere: ThreadsOf, talk: None
+    ) -> None:
+        await threads.read(ROOM, MessageId(1), TESS, MessageId(3))
+        alone = await threads.around(ROOM, MessageId(6), MessageId(6), TESS)
+        by_a_reply = await threads.around(ROOM, MessageId(4), MessageId(4), TESS)
+        both = await threads_elsewhere.around(ROOM, MessageId(1), MessageId(6), TESS)
+        listed = await threads.threads(ROOM, TESS)
+        others = await threads.around(ROOM, MessageId(1), MessageId(1), UMA)
+
+        assert alone == {}
+        assert list(by_a_reply) == [MessageId(2)]
+        assert both == {one.root: one for one in listed.threads}
+        assert [(one.unread, one.read_to) for one in both.values()] == [(1, 3), (1, 0)]
+        assert others[MessageId(1)].unread == 2
+
     @pytest.mark.rule("K121")
     async def test_reading_never_goes_back_and_a_new_reply_is_unread(
         self, rooms: RoomTransport, threads: ThreadsOf, ada: Connection, talk: None

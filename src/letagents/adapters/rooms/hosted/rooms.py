@@ -130,6 +130,7 @@ class HostedRooms:
             "client_message_id": str(draft.key),
             "reply_to": draft.reply_to and str(draft.reply_to),
             "thread_root_id": draft.thread and str(draft.thread),
+            "agent_prompt_kind": draft.prompt_kind,
         }
         return await self.calls.projects.either(
             room_id,
@@ -175,6 +176,7 @@ class HostedRooms:
             return await self.calls.get(
                 f"{wire_rooms.path(room_id)}/messages/{message_id}",
                 lambda found: wire_messages.message(Fields(found).document.get("message"), room_id),
+                query=_ALL,
             )
         except Absent:
             return None
@@ -190,10 +192,10 @@ def _first_after(window: Window) -> MessageId | None:
 
 def _query(window: Window) -> dict[str, str | int | None]:
     match window:
-        case Latest(limit):
+        case Latest(limit=limit):
             asked: dict[str, str | int | None] = {"before": "latest", "limit": bounded(limit)}
-        case Before(id, limit):
+        case Before(id=id, limit=limit):
             asked = {"before": str(id), "limit": bounded(limit)}
-        case After(id, limit):
+        case After(id=id, limit=limit):
             asked = {"after": str(id) if id else None, "limit": bounded(limit)}
-    return asked | _ALL
+    return {**asked, **_ALL} if window.prompts else asked

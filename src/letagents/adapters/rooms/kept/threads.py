@@ -1,5 +1,7 @@
 """The threads of rooms, and how far each reader has read them, as rooms keep it."""
 
+from collections.abc import Mapping
+
 import attrs
 
 from letagents.adapters.rooms.book import Book, Keeping, Kind, Where
@@ -59,6 +61,16 @@ class KeptThreads:
             return Threads(shown, more, len(unread))
 
         return await self._rooms.look(room_id, look, viewer)
+
+    async def around(
+        self, room_id: RoomId, first: MessageId, last: MessageId, reader: str
+    ) -> Mapping[MessageId, Summary]:
+        """Return the threads of the messages from `first` to `last`."""
+
+        def look(book: Book) -> list[Summary]:
+            return book.threads_around(first.number, last.number, (READ_TO, f"{reader}/"))
+
+        return {one.root: one for one in await self._rooms.look(room_id, look)}
 
     async def read(
         self,

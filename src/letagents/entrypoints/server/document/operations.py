@@ -183,7 +183,9 @@ _ROOMS: Table = {
         _MESSAGES, after=_CURSOR, timeout=_WHOLE, include_prompt_only=TEXT, **_LIMIT
     ),
     ("GET", f"{_ROOM}/messages/stream"): Operation(
-        answers={200: ref("Event")}, query={"after": _CURSOR, "event_cursor": TEXT}, media=EVENTS
+        answers={200: ref("Event")},
+        query={"after": _CURSOR, "event_cursor": TEXT, "include_prompt_only": TEXT},
+        media=EVENTS,
     ),
     ("GET", f"{_ROOM}/messages/search"): _reads(
         in_room(hits=several(ref("Hit")), has_more=FLAG),
@@ -195,7 +197,9 @@ _ROOMS: Table = {
         before=_CURSOR,
         **_LIMIT,
     ),
-    ("GET", f"{_ROOM}/messages/{{message_id}}"): _reads(in_room(message=ref("Message"))),
+    ("GET", f"{_ROOM}/messages/{{message_id}}"): _reads(
+        in_room(message=ref("Message")), include_prompt_only=TEXT
+    ),
     ("GET", f"{_ROOM}/messages/{{message_id}}/info"): _reads(
         in_room(message_id=TEXT, receipts=several(ref("Receipt")))
     ),

@@ -221,7 +221,7 @@ ROOMS = {
         timestamp=MOMENT,
         thread_root_id=TEXT,
         thread_reply_to_id=TEXT_OR_NULL,
-        thread=ANYTHING_OR_NULL,
+        thread=or_null("Thread"),
         reply_to=or_null("Quote"),
         attachments=several(ANYTHING),
     ),

@@ -9,8 +9,19 @@ from starlette.responses import Response
 from letagents.domain.errors import ConnectionLost, LetAgentsError, Malformed, UnknownMessage
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import ClientKey, MessageId
-from letagents.domain.messages import After, Before, Draft, Latest, Page, Window
+from letagents.domain.messages import (
+    AUTO,
+    PROMPT_KINDS,
+    After,
+    Before,
+    Draft,
+    Latest,
+    OnlyPrompts,
+    Page,
+    Window,
+)
 from letagents.domain.names import is_blank
+from letagents.entrypoints.server import threaded
 from letagents.entrypoints.server.answers import Refused, answer, told
 from letagents.entrypoints.server.calls import Call
 from letagents.wire import notices
@@ -19,7 +30,6 @@ from letagents.wire.http import problems
 from letagents.wire.http.problems import Form, Forms
 
 POLL = timedelta(seconds=30)
-PROMPT_KINDS = ("inline", "auto")
 KEY_LIMIT = 240
 """Characters of an idempotency key that count."""
 
@@ -27,6 +37,8 @@ KEY_LIMIT = 240
 def _not_there(error: LetAgentsError) -> str:
     of_thread = error.happened.startswith("thread_parent_id")
     field = "thread_root_id" if of_thread else "reply_to"
+    if isinstance(error, OnlyPrompts):
+        return f"{field} must reference a visible message"
     return f"{field} must reference an existing message in this room"
 
 
@@ -38,27 +50,38 @@ _NO_CURSOR: Forms = {Malformed: Form(400, text="message cursor must be a valid m
 async def say(call: Call) -> Response:
     """Say something, as the worker whose session the body shows, or as the account's person."""
     fence = await call.speaking()
-    await _check(call)
+    kind = await _prompt_kind(call)
+    await _check(call, kind)
     text = await call.text("text") or ""
+    if kind == AUTO and is_blank(text):
+        text = ""
     with told(_BLANK if is_blank(text) else {}):
         draft = Draft(
             text,
             await _key(call),
             reply_to=await _referred_to(call, "reply_to"),
             thread=await _referred_to(call, "thread_root_id"),
+            prompt_kind=kind,
         )
     with told(_MISSING):
         said = await call.hosting.rooms.post(call.room_id, draft, fence)
     alike = notices.plain(said.mention_notices)
-    return answer({**wire.plain(said), "room_id": str(call.room_id), **alike}, 201)
+    shown = await threaded.one(call, said, is_person=await call.shown() is None)
+    return answer({**shown, "room_id": str(call.room_id), **alike}, 201)
 
 
-async def _check(call: Call) -> None:
-    """Refuse what a message may be asked to be elsewhere, and is not here."""
-    kind = (await call.text("agent_prompt_kind") or "inline").strip().lower()
-    if kind not in PROMPT_KINDS:
+async def _prompt_kind(call: Call) -> str | None:
+    kind = (await call.text("agent_prompt_kind") or "").strip().lower() or None
+    if kind is not None and kind not in PROMPT_KINDS:
         raise Refused(400, f"agent_prompt_kind must be one of: {', '.join(PROMPT_KINDS)}")
+    return kind
+
+
+async def _check(call: Call, kind: str | None) -> None:
+    """Refuse what a message may be asked to be elsewhere, and is not here."""
     if (await call.body()).get("attachments"):
+        if kind == AUTO:
+            raise Refused(400, "auto prompt messages cannot include attachments")
         raise Refused(400, "attachment upload not found or expired")
 
 
@@ -83,19 +106,26 @@ async def read(call: Call) -> Response:
     window = _window(call)
     found = await call.hosting.rooms.read(call.room_id, window, viewer)
     older = {} if isinstance(window, After) else {"has_older": found.more}
-    return answer(wire.plain_page(call.room_id, found) | older)
+    shown = await threaded.page(call, found, may_lack_replies=_may_lack_replies(window, found))
+    return answer(shown | older)
+
+
+def _may_lack_replies(window: Window, found: Page) -> bool:
+    """Whether a thread that the page begins may go on beyond its end."""
+    return isinstance(window, Before) or (isinstance(window, After) and found.more)
 
 
 def _window(call: Call) -> Window:
     before, after = call.asked("before"), _cursor(call, "after")
+    prompts = call.wants_prompts
     if before is None:
-        return After(after, call.limit)
+        return After(after, call.limit, prompts)
     if after is not None:
         raise Refused(400, "Cannot specify both 'after' and 'before' query parameters.")
     if before == "latest":
-        return Latest(call.limit)
+        return Latest(call.limit, prompts)
     with told(_NO_CURSOR):
-        return Before(MessageId.parse(before, "before"), call.limit)
+        return Before(MessageId.parse(before, "before"), call.limit, prompts)
 
 
 def _cursor(call: Call, name: str) -> MessageId | None:
@@ -107,7 +137,7 @@ def _cursor(call: Call, name: str) -> MessageId | None:
 async def poll(call: Call) -> Response:
     """Wait for messages; who hangs up waits no longer."""
     viewer = await call.looking()
-    window = After(_cursor(call, "after"), call.limit)
+    window = After(_cursor(call, "after"), call.limit, call.wants_prompts)
     async with call.hosting.delivering(call.room_id, viewer):
         try:
             found, lost = await _waited(call, window, viewer), None
@@ -116,7 +146,11 @@ async def poll(call: Call) -> Response:
             if call.hosting.deliveries is None:
                 raise
             found, lost = Page(()), error
-    return answer(wire.plain_page(call.room_id, found) | problems.beside(lost))
+    if viewer is None:
+        shown = await threaded.page(call, found, may_lack_replies=found.more)
+    else:
+        shown = wire.plain_page(call.room_id, found)
+    return answer(shown | problems.beside(lost))
 
 
 async def _waited(call: Call, window: After, viewer: Fence | None) -> Page:
@@ -172,9 +206,10 @@ async def one(call: Call) -> Response:
     except Malformed:
         message_id = None
     found = message_id and await call.hosting.rooms.message(call.room_id, message_id)
-    if not found:
+    if not found or (found.only_prompts and not call.wants_prompts):
         raise Refused(404, "message does not exist in this room")
-    return answer({"room_id": str(call.room_id), "message": wire.plain(found)})
+    shown = await threaded.page(call, Page((found,)), may_lack_replies=True)
+    return answer({"room_id": str(call.room_id), "message": shown["messages"][0]})
 
 
 BUSIEST = (

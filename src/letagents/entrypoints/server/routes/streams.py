@@ -14,12 +14,12 @@ from letagents.domain.feeds import Begun, Cursor, Happened, Informed
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId
 from letagents.domain.messages import Message
+from letagents.entrypoints.server import threaded
 from letagents.entrypoints.server.answers import problem
 from letagents.entrypoints.server.calls import Call
 from letagents.entrypoints.server.events import HEARTBEAT, Events, event
 from letagents.ports.feeds import Feed
 from letagents.wire.http import board as wire_board
-from letagents.wire.http import messages as wire_messages
 from letagents.wire.http import reasoning as wire_reasoning
 
 
@@ -109,9 +109,14 @@ class _Telling:
                 return
             for one in happened:
                 cursor = one.cursor
-                yield self._told(one)
+                if not self._is_hidden(one):
+                    yield await self._told(one)
             if not happened:
                 yield HEARTBEAT
+
+    def _is_hidden(self, one: Happened) -> bool:
+        thing = one.thing
+        return isinstance(thing, Message) and thing.only_prompts and not self.call.wants_prompts
 
     async def _may_go_on(self) -> bool:
         return await self.call.is_still_signed_in()
@@ -127,16 +132,16 @@ class _Telling:
         }
         return event(document, name="room_sync", cursor=begun.cursor)
 
-    def _told(self, one: Happened) -> bytes:
-        name, document = self._plain(one)
+    async def _told(self, one: Happened) -> bytes:
+        name, document = await self._plain(one)
         document = {"room_id": str(self.call.room_id), **document}
         return event(document, name=name, cursor=one.cursor)
 
-    def _plain(self, one: Happened) -> tuple[str | None, dict[str, Any]]:
+    async def _plain(self, one: Happened) -> tuple[str | None, dict[str, Any]]:
         room_id = self.call.room_id
         match one.thing:
             case Message():
-                return None, wire_messages.plain(one.thing)
+                return None, await threaded.one(self.call, one.thing, is_person=self.viewer is None)
             case TaskView():
                 return "task_update", wire_board.plain(one.thing, room_id)
             case Informed(message_ids):

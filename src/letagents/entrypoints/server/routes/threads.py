@@ -22,14 +22,14 @@ from letagents.wire.http import threads as wire_threads
 
 async def thread(call: Call) -> Response:
     """Show the newest messages of a thread, or those before one, oldest first."""
-    found = await _found(call)
+    found, prompts = await _found(call), call.wants_prompts
     shown = [await _message(call, hit.id) for hit in reversed(found.hits)]
     root = shown[0].thread_root if shown else await _root(call)
     page = {
         "room_id": str(call.room_id),
         "root_message_id": str(root),
         "root": wire.plain(await _message(call, root)),
-        "messages": [wire.plain(one) for one in shown],
+        "messages": [wire.plain(one) for one in shown if prompts or not one.only_prompts],
         "has_more": found.more,
     }
     return answer(page)
