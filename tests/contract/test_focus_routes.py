@@ -231,3 +231,17 @@ async def test_nobody_comes_into_a_focus_room_who_is_not_signed_in(room: Room) -
     await room.call("POST", "/focus-rooms", {"title": "An idea", "desktop_human_client": True})
     for path in ("/rooms/focus_1/messages", "/rooms/shed/focus/an-idea", "/rooms/focus_9/tasks"):
         assert (await room.http.get(path)).status_code == 401
+
+
+async def test_an_agent_comes_in_by_the_locator_and_not_by_the_id(room: Room) -> None:
+    shown = {"desktop_human_client": True}
+    code = (await at(room, "POST", "/projects", {}))[1]["code"]
+    await at(room, "POST", f"/rooms/{code}/focus-rooms", shown | {"title": "An idea"})
+    agent = (await at(room, "POST", "/agents", {"name": "oak"}, BOBS))[1]["canonical_key"]
+    asked = {"actor_key": agent, "agent_instance_id": "oak"}
+    guessed = await at(room, "POST", "/rooms/focus_1/agent-sessions", asked, BOBS)
+    by_locator = f"/rooms/{code}/focus/an-idea/agent-sessions"
+
+    status, session = await at(room, "POST", by_locator, asked, BOBS)
+    assert guessed[0] == 404
+    assert (status, session["room_id"]) == (201, "focus_1")

@@ -218,7 +218,7 @@ def test_a_person_governs_a_board(ada: Agent, ben: Agent, say: Saying) -> None:
     ada.call("register_task_create_intent", title="Oil the gate")
     named = say("manager", ROOM, "ben")
     heard = ben.hears()
-    told = json.loads(say("approvals", ROOM, "--json"))
+    told, *acts = map(json.loads, say("approvals", ROOM, "--history", "--json").splitlines())
     found = [json.loads(line) for line in say("manager", ROOM, "--json").splitlines()]
     ben.call("approve_board_intent", intent_id="intent_1")
     released = say("manager", ROOM, "--release", "--reason", "lunch")
@@ -236,7 +236,10 @@ def test_a_person_governs_a_board(ada: Agent, ben: Agent, say: Saying) -> None:
         ("Ada", False, True),
         ("Ben", True, True),
     ]
+    assert [one["type"] for one in acts] == ["board_manager_assigned", "board_settings_changed"]
+    assert {one["actor"] for one in acts} == {"Grace"}
     assert released == "Ben does not manage the board any more.\n"
+    assert "Grace: manager released Ben" in say("approvals", ROOM, "--history")
     assert say("manager", ROOM, "--release") == "Nobody manages the board.\n"
     said = say("tail", ROOM, "--once")
     assert "[board] When the manager is gone: auto → announce, set by Grace." in said

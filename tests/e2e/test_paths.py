@@ -83,6 +83,8 @@ async def test_what_is_wrong_with_a_call_is_said_and_nothing_is_kept(
         ({"patterns": ["x"], "epoch": 9}, "epoch 9"),
         ({"patterns": ["x"], "task_id": "tusk"}, "task_id: 'tusk'"),
         ({"patterns": ["x"], "cwd": "/nowhere"}, "cwd: there is no git checkout"),
+        ({"patterns": ["x"], "repository": "github.com/o/r"}, "repository: cwd was passed too"),
+        ({"patterns": ["x"], "cwd": None, "repository": "here"}, "repository: this names no"),
     ]
     for wrong, said in wrongs:
         call: dict[str, object] = {"task_id": hers, "cwd": checkout, **as_ada, **wrong}

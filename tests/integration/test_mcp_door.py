@@ -125,6 +125,13 @@ async def worker(chat: HttpChat, room: str = "harbour", key: str = "a key") -> P
     return {"worker_id": made["worker_id"], "room_id": room}
 
 
+async def claimed(chat: HttpChat, by: Plain) -> None:
+    """Let a worker have a task."""
+    await chat.call("add_task", title="Mend the roof", **by)
+    await chat.call("update_task", task_id="task_1", status="accepted", **by)
+    await chat.call("claim_task", task_id="task_1", **by)
+
+
 def asked(method: str, params: Plain, era: str) -> Plain:
     """Return a request as it is sent."""
     whole = {**params, "_meta": ENVELOPE} if era == NEW else params
@@ -331,6 +338,36 @@ NEEDED: dict[str, dict[str, Any]] = {
     "check_repo": {"cwd": "/"},
     "initialize_repo": {"cwd": "/tmp", "room": "harbour"},  # nothing is written
 }
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_who_says_the_locator_of_a_focus_room_comes_in_by_it(house: House, era: str) -> None:
+    bob, ada = await house.chat(era, BOBS), await house.raw(**{"X-LetAgents-Desktop-Client": "1"})
+    code = (await ada.post("/projects", json={})).json()["code"]
+    made = await ada.post(f"/rooms/{code}/focus-rooms", json={"title": "An idea"})
+    focus = made.json()["focus_room"]["room_id"]
+    register = functools.partial(bob.call, "register_agent_session", registration_key="his")
+    guessed = await bob.refused("register_agent_session", registration_key="his", room_id=focus)
+    his = await register(room_id=f"{code}/focus/an-idea")
+    said = await bob.call("send_message", text="I am in.", worker_id=his["worker_id"])
+
+    assert "[unknown_room]" in guessed
+    assert said["room_id"] == focus
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_who_has_no_folder_here_names_the_repository_of_its_files(
+    house: House, era: str
+) -> None:
+    chat = await house.chat(era)
+    hers = await worker(chat)
+    await claimed(chat, hers)
+    claim = {"task_id": "task_1", "patterns": ["src/"], **hers}
+    unnamed = await chat.refused("claim_paths", **claim)
+    made = await chat.call("claim_paths", repository="git@github.com:o/r.git", **claim)
+
+    assert "or instead repository, what `git remote get-url origin` prints there" in unnamed
+    assert made["claim"]["repository"] == "github.com/o/r"
 
 
 # --- waiting, and being told ---------------------------------------------------------------------

@@ -15,6 +15,7 @@ from letagents.domain.path_claims import (
     Wanted,
     claim_number,
     meeting,
+    named_repository,
     patterns_of,
     repository_of,
 )
@@ -96,6 +97,22 @@ def test_without_a_checkout_it_is_the_room_s_repository(room: str) -> None:
 def test_without_a_checkout_and_a_repository_s_room_there_is_none(room: str) -> None:
     with pytest.raises(UnknownRepository, match="cwd: "):
         repository_of(None, RoomId(room))
+
+
+@pytest.mark.rule("K89")
+def test_who_shows_no_checkout_names_its_remote() -> None:
+    spelt = ["https://x:secret@github.com/O/R.git", "git@github.com:o/r.git", "github.com/o/r"]
+
+    assert {named_repository(one) for one in spelt} == {REPOSITORY}
+
+
+@pytest.mark.rule("K89")
+@pytest.mark.parametrize("remote", ["", "../r.git", "x:secret@", "https://x:secret@github.com"])
+def test_what_names_no_repository_is_refused_and_not_repeated(remote: str) -> None:
+    with pytest.raises(Malformed, match="names no repository") as refused:
+        named_repository(remote)
+
+    assert "secret" not in str(refused.value)
 
 
 def test_a_claim_is_named_by_its_number() -> None:

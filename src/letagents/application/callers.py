@@ -68,6 +68,8 @@ class Callers:
     """Sees whether a call that shows nobody may look into a room."""
     meaning: Meaning = attrs.field(kw_only=True)
     """Finds the room of a locator."""
+    entering: Meaning = attrs.field(kw_only=True)
+    """Enters the room of a locator: who says it may come in, as by its code."""
 
     async def acting(self, claim: Claim, current: RoomId | None) -> Connection:
         """Return the connection to act with; a chat that shows none gets its own in the room.
@@ -98,6 +100,14 @@ class Callers:
             UnknownRoom: there is no such focus room.
         """
         return await self.meaning(room_id) if focus_rooms.located(room_id) else room_id
+
+    async def room_entered(self, room_id: RoomId) -> RoomId:
+        """Return as `room_meant`; who says a focus room's locator has entered it then.
+
+        Raises:
+            UnknownRoom: there is no such focus room.
+        """
+        return await self.entering(room_id) if focus_rooms.located(room_id) else room_id
 
     async def _meant(self, claim: Claim) -> Claim:
         if claim.room_id is None:

@@ -195,6 +195,7 @@ class LetAgents:
                 may_be_chat=lasts,
                 may_look=self.may_look,
                 meaning=self.meaning or self._joined,
+                entering=self._joined,
             ),
             places,
             messages,

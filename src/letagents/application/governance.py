@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # a process that asks for nothing of this loads nothing of it
         ManagerMode,
         RuntimeSource,
     )
+    from letagents.domain.governance_acts import Act
     from letagents.domain.intents import Action, Payload
     from letagents.ports.governance import Decided, Governance, Governed, Intents, Proposed
 
@@ -56,6 +57,10 @@ class Governing:
     async def governed(self, room_id: RoomId, viewer: Connection | None = None) -> "Governed":
         """Return how the board is governed."""
         return await self._told(viewer, self.governance.governed(room_id, _fence(viewer)))
+
+    async def acts(self, room_id: RoomId, viewer: Connection | None = None) -> "tuple[Act, ...]":
+        """Return what was done last to how the board is governed."""
+        return await self._told(viewer, self.governance.acts(room_id, viewer=_fence(viewer)))
 
     async def candidates(
         self, room_id: RoomId, viewer: Connection | None = None

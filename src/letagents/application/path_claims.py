@@ -58,19 +58,21 @@ class Paths:
         *,
         mode: "Mode",
         cwd: str | None = None,
+        repository: str | None = None,
         epoch: int | None = None,
     ) -> "Granted":
-        """Claim paths of the repository that `cwd` is in, or else of the room's."""
+        """Claim paths of the repository that is named, or else `cwd` is in, or else the room's."""
         from letagents.domain import path_claims
 
         kept, room_id, epochs = self.kept, by.session.room_id, self.connections.epochs
         patterns = path_claims.patterns_of(texts)
+        named = path_claims.named_repository(repository) if repository is not None else None
         with epochs.shown(by, task_id, epoch) as known:
-            checkout = (await self.checkouts.look(cwd)).checkout
+            checkout = (await self.checkouts.look(cwd)).checkout if named is None else None
             wanted = path_claims.Wanted(
                 task_id=task_id,
                 patterns=patterns,
-                repository=path_claims.repository_of(checkout, room_id, cwd),
+                repository=named or path_claims.repository_of(checkout, room_id, cwd),
                 mode=mode,
                 root=checkout.root if checkout else None,
                 epoch=epoch_of(known, task_id, WORK) if epoch is None else epoch,

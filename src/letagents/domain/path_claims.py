@@ -12,7 +12,8 @@ K86  What was claimed by a holder who has lost its task to silence is free: whoe
 K87  Who claims again what it has claimed has the claim that it had.
 K88  A call claims 1 to 64 patterns, and a task has at most 64 claims.
 K89  A checkout's repository is its remote, or without one the git folder that its worktrees share;
-     where there is no checkout, it is the room's, if the room is a repository's.
+     where there is no checkout, it is that whose remote is named, or else the room's, if the room
+     is a repository's.
 """
 
 import enum
@@ -173,6 +174,21 @@ def claim_number(claim_id: str, field: str = "claim_id") -> int:
     return int(number)
 
 
+def named_repository(remote: str) -> str:
+    """Return the repository whose remote somebody names.
+
+    Raises:
+        Malformed: it is none that others could know.
+    """
+    named = git_rooms.repository_room(remote)
+    if named is None:
+        raise Malformed(  # not quoted: a password may stand in it
+            "repository: this names no repository.",
+            remedy="Pass what `git remote get-url origin` prints, or host/owner/name.",
+        )
+    return named
+
+
 def repository_of(checkout: Checkout | None, room_id: RoomId, cwd: str | None = None) -> str:
     """Return the name of the repository in which somebody works, in `cwd` if it says so (K89).
 
@@ -188,7 +204,8 @@ def repository_of(checkout: Checkout | None, room_id: RoomId, cwd: str | None = 
         "cwd: there is no git checkout there."
         if cwd is not None
         else "cwd: there is no git checkout here, and this room is not that of a repository.",
-        remedy="Pass cwd, a folder inside the checkout in which you work.",
+        remedy="Pass cwd, a folder inside the checkout in which you work; or instead repository, "
+        "what `git remote get-url origin` prints there.",
     )
 
 

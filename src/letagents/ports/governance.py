@@ -10,8 +10,11 @@ P35  Where nobody can decide for ten minutes, a new task creates itself if the m
 P36  A dead manager is succeeded, or it is said that it is away, once, as the settings have it.
 P37  Changing the mode makes all open intents void; changing the manager does not.
 P38  Each change of how the board is governed is told in the room, with who made it.
+P39  Each of these changes, and each decision of an intent, is an act with who did it and why; acts
+     are kept in the transaction that does what they tell, and shown the newest first.
 """
 
+from datetime import datetime
 from typing import Protocol
 
 import attrs
@@ -26,6 +29,7 @@ from letagents.domain.governance import (
     ManagerMode,
     RuntimeSource,
 )
+from letagents.domain.governance_acts import MOST, Act
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.intents import Action, ApprovalToken, Payload
 from letagents.domain.tasks import Task
@@ -38,6 +42,8 @@ class Governed:
     settings: BoardSettings
     manager: Manager | None
     pending: int
+    manager_seen_at: datetime | None = None
+    """When the manager's session was there last."""
 
 
 @attrs.frozen
@@ -84,6 +90,12 @@ class Governance(Protocol):
 
     async def governed(self, room_id: RoomId, viewer: Fence | None = None) -> Governed:
         """Return how the board is governed."""
+        ...
+
+    async def acts(
+        self, room_id: RoomId, *, limit: int = MOST, viewer: Fence | None = None
+    ) -> tuple[Act, ...]:
+        """Return what was done last to how the board is governed, at most 50 acts."""
         ...
 
     async def candidates(

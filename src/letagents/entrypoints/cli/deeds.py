@@ -106,6 +106,9 @@ def _approvals(approvals: argparse.ArgumentParser) -> None:
     approvals.add_argument(
         "--failover", choices=FAILOVERS, help="what happens when the manager is gone"
     )
+    approvals.add_argument(
+        "--history", action="store_true", help="also what was changed and decided, newest first"
+    )
     by_name(approvals)
     as_json(approvals)
 

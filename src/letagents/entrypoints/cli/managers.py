@@ -4,6 +4,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 import anyio
+import attrs
 
 from letagents.application.orders import Orders
 from letagents.domain.errors import Malformed
@@ -15,9 +16,10 @@ from letagents.entrypoints.cli.given import name_given, reason_given
 from letagents.entrypoints.cli.printing import DIM, Surface, one_line
 from letagents.entrypoints.cli.told import told
 from letagents.entrypoints.cli.visiting import Visit, visiting
-from letagents.wire import governance
+from letagents.wire import governance, moments
 
 if TYPE_CHECKING:
+    from letagents.domain.governance_acts import Act
     from letagents.ports.governance import Governed
 
 NOBODY_THERE = "No agent is in this room. One that registers there can manage its board."
@@ -61,22 +63,43 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _approvals(arguments: argparse.Namespace) -> None:
-    room_id, governed = anyio.run(_governed, arguments, name_given(arguments.name))
+    room_id, governed, acts = anyio.run(_governed, arguments, name_given(arguments.name))
     if arguments.json:
         printing.say_json(_plain(governed, room_id))
+        for one in acts:
+            printing.say_json(_plain_act(one))
         return
-    for line in shown(governed):
+    for line in [*shown(governed), *map(done, acts)]:
         printing.say(line)
 
 
-async def _governed(arguments: argparse.Namespace, name: str | None) -> "tuple[RoomId, Governed]":
+async def _governed(
+    arguments: argparse.Namespace, name: str | None
+) -> "tuple[RoomId, Governed, tuple[Act, ...]]":
     mode = ManagerMode(arguments.mode) if arguments.mode else None
     failover = Failover(arguments.failover) if arguments.failover else None
     async with visiting(arguments.room) as visit:
         if mode is not None or failover is not None:
             async with visit.acting(name) as by:
                 await visit.client.governing.set_mode(by, mode, failover)
-        return visit.room_id, await visit.client.governing.governed(visit.room_id)
+        governing = visit.client.governing
+        governed = await governing.governed(visit.room_id)
+        acts = await governing.acts(visit.room_id) if arguments.history else ()
+        return visit.room_id, governed, acts
+
+
+def done(act: "Act") -> str:
+    """Return in a line what was done to how a board is governed."""
+    about = act.intent_id or act.manager_id
+    told = (act.detail, f"({about})" if about else None, act.reason and f"“{act.reason}”")
+    words = act.type.value.removeprefix("board_").replace("_", " ")
+    more = " ".join(one_line(one) for one in told if one)
+    return f"{moments.to_text(act.at)}  {_name(act.actor)}: {words} {more}".rstrip()
+
+
+def _plain_act(act: "Act") -> dict[str, object]:
+    facts = attrs.asdict(act)
+    return facts | {"type": act.type.value, "at": moments.to_text(act.at)}
 
 
 def shown(governed: "Governed") -> list[str]:

@@ -64,6 +64,37 @@ class BoardManagersContract(BoardCallers):
         assert "assigned by Ada" in said[2]
         assert "released by Ada: “lunch”" in said[3]
 
+    @pytest.mark.rule("P39")
+    async def test_what_was_done_is_shown_with_who_did_it_the_newest_first(
+        self,
+        rooms: RoomTransport,
+        governance: Governance,
+        governance_elsewhere: Governance,
+        ada: Connection,
+        bob: Connection,
+    ) -> None:
+        human = await rooms.connect(ROOM, person())
+        await governance.set_mode(ROOM, ManagerMode.INTENT_REQUIRED, fence=human.fence)
+        await governance.set_mode(ROOM, ManagerMode.INTENT_REQUIRED, fence=human.fence)
+        await governance.assign_manager(ROOM, ada.session.session_id, fence=human.fence)
+        intent = (await self.asks_to_create(governance, bob)).intent
+        await governance.deny(ROOM, intent.intent_id, "not now", fence=ada.fence)
+        await governance.deny(ROOM, intent.intent_id, fence=ada.fence)
+        await governance.release_manager(ROOM, "lunch", fence=human.fence)
+
+        acts = await governance_elsewhere.acts(ROOM, viewer=bob.fence)
+        told = [(one.type.value, one.actor, one.actor_key, one.reason) for one in acts]
+        assert told == [
+            ("board_manager_released", "Ada", None, "lunch"),
+            ("board_intent_denied", ada.session.actor_label, ada.session.agent_key, "not now"),
+            ("board_manager_assigned", "Ada", None, None),
+            ("board_settings_changed", "Ada", None, None),
+        ]
+        assert acts[1].intent_id == intent.intent_id
+        assert acts[3].detail == "manager_mode: manager_optional → intent_required"
+        assert await governance.acts(ROOM, limit=1) == acts[:1]
+        assert (await governance.governed(ROOM)).manager_seen_at is None
+
     @pytest.mark.rule("P30")
     async def test_those_who_could_manage_are_the_workers_that_are_there(
         self,

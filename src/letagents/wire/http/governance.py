@@ -5,12 +5,14 @@ along: readings of its clock, how a task stood, what made an intent void. Of the
 approval nothing does, not even its digest.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from letagents.domain.approvals import Intent, IntentStatus, Proposer, Standing, Voided
 from letagents.domain.errors import Malformed
+from letagents.domain.events import Decision
 from letagents.domain.governance import (
     BoardSettings,
     Candidate,
@@ -20,6 +22,7 @@ from letagents.domain.governance import (
     ManagerStatus,
     RuntimeSource,
 )
+from letagents.domain.governance_acts import Act, ActType
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.intents import Action, Payload, payload_hash
 from letagents.domain.tasks import Task
@@ -30,6 +33,8 @@ from letagents.wire.http.named import NamedIntent, NamedManager, number_in
 from letagents.wire.http.reading import Fields, Unreadable
 
 Plain = dict[str, Any]
+
+_ACT = re.compile(r"act_([0-9]{1,10})")
 
 
 # --- who governs ----------------------------------------
@@ -66,8 +71,8 @@ def settings(document: object) -> BoardSettings:
     )
 
 
-def plain_manager(one: Manager, room_id: RoomId) -> Plain:
-    """Return the form of an assignment."""
+def plain_manager(one: Manager, room_id: RoomId, seen_at: datetime | None = None) -> Plain:
+    """Return the form of an assignment; `seen_at` is when its session was there last."""
     return {
         "id": one.manager_id,
         "room_id": str(room_id),
@@ -77,7 +82,7 @@ def plain_manager(one: Manager, room_id: RoomId) -> Plain:
         "runtime_source": one.runtime_source.value,
         "assigned_by": one.assigned_by,
         "status": one.status.value,
-        "last_heartbeat_at": None,
+        "last_heartbeat_at": _plain_moment(seen_at),
         "released_by": one.released_by,
         "release_reason": one.release_reason,
         "released_at": _plain_moment(one.released_at),
@@ -140,6 +145,63 @@ def candidate(document: object) -> Candidate:
     fields = Fields(document)
     is_told = fields.document.get("is_there") is not None
     return Candidate(sessions.session(document), fields.flag("is_there") if is_told else None)
+
+
+def plain_act(one: Act, room_id: RoomId) -> Plain:
+    """Return the form of what was done to how a board is governed."""
+    return {
+        "id": f"act_{one.number}",
+        "room_id": str(room_id),
+        "event_type": one.type.value,
+        "decision": one.decision,
+        "actor_label": one.actor,
+        "actor_key": one.actor_key,
+        "reason": one.reason,
+        "task_id": one.task_id,
+        "metadata": {
+            "intent_id": one.intent_id,
+            "manager_id": one.manager_id,
+            "detail": one.detail,
+        },
+        "created_at": moments.to_text(one.at),
+    }
+
+
+def act(document: object, number: int) -> Act | None:
+    """Return the act that `document` spells; None for one of a kind that is not known here.
+
+    `number` is its place, where a server calls it by no number of ours.
+
+    Raises:
+        Unreadable: it spells none.
+    """
+    fields = Fields(document)
+    try:
+        what = ActType(fields.text("event_type"))
+    except ValueError:
+        return None
+    found = _ACT.fullmatch(fields.text_or_none("id") or "")
+    more = fields.part("metadata") or Fields({})
+    return Act(
+        number=int(found[1]) if found else number,
+        type=what,
+        at=fields.moment("created_at"),
+        actor=fields.text_or_none("actor_label") or "",
+        actor_key=fields.text_or_none("actor_key"),
+        decision=fields.text_or_none("decision") or Decision.RECORD.value,
+        reason=fields.text_or_none("reason"),
+        task_id=fields.text_or_none("task_id"),
+        detail=more.text_or_none("detail"),
+        intent_id=more.text_or_none("intent_id"),
+        manager_id=more.text_or_none("manager_id"),
+    )
+
+
+def acts(document: object) -> tuple[Act, ...]:
+    """Return what an answer tells of how a board was governed. Raises Unreadable."""
+    told = Fields(document).list("audit")
+    found = (act(one, len(told) - place) for place, one in enumerate(told))
+    return tuple(one for one in found if one is not None)
 
 
 # --- intents ----------------------------------------

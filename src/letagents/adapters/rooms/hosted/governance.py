@@ -1,6 +1,7 @@
 """Who decides about boards on a server, through its HTTP interface. (Source: hosted-api 3.9.)"""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import attrs
 
@@ -18,6 +19,7 @@ from letagents.domain.governance import (
     ManagerMode,
     RuntimeSource,
 )
+from letagents.domain.governance_acts import MOST, Act
 from letagents.domain.ids import RoomId, SessionId, quoted
 from letagents.domain.intents import Action, ApprovalToken, Payload
 from letagents.ports.governance import Decided, Governed, Intents, Notice, Proposed
@@ -27,6 +29,7 @@ from letagents.wire.http.places import part
 from letagents.wire.http.reading import Fields
 
 LONGEST_LIST = 200
+T = TypeVar("T")
 
 
 @attrs.frozen
@@ -43,21 +46,43 @@ class HostedGovernance:
             headers=credentials.in_headers(viewer),
         )
 
+    async def acts(
+        self, room_id: RoomId, *, limit: int = MOST, viewer: Fence | None = None
+    ) -> tuple[Act, ...]:
+        """Return what was done last."""
+        what = "does not tell what was done to how a board is governed"
+        found = await self._told_whole(
+            room_id, wire.acts, viewer, what, "Read the room: it tells of each change."
+        )
+        return found[: max(1, limit)]
+
     async def candidates(
         self, room_id: RoomId, viewer: Fence | None = None
     ) -> tuple[Candidate, ...]:
         """Return the workers that are in the room."""
+        what = "does not say who could manage a board"
+        return await self._told_whole(
+            room_id,
+            lambda told: tuple(map(wire.candidate, Fields(told).list("candidates"))),
+            viewer,
+            what,
+            "Pass the agent_session_id of the worker that is to manage it.",
+        )
+
+    async def _told_whole(
+        self,
+        room_id: RoomId,
+        read: Callable[[Any], T],
+        viewer: Fence | None,
+        what: str,
+        remedy: str,
+    ) -> T:
+        """Return a part of all that is told of how a board is governed."""
+        path = f"{rooms.path(room_id)}/board-governance"
         try:
-            return await self._calls.get(
-                f"{rooms.path(room_id)}/board-governance",
-                lambda told: tuple(map(wire.candidate, Fields(told).list("candidates"))),
-                headers=credentials.in_headers(viewer),
-            )
+            return await self._calls.get(path, read, headers=credentials.in_headers(viewer))
         except Absent as error:
-            raise NotAvailable(
-                "The server of these rooms does not say who could manage a board.",
-                remedy="Pass the agent_session_id of the worker that is to manage it.",
-            ) from error
+            raise NotAvailable(f"The server of these rooms {what}.", remedy=remedy) from error
 
     async def set_mode(
         self,
@@ -198,10 +223,12 @@ def _path(room_id: RoomId, intent_id: str) -> str:
 
 def _governed(document: Any) -> Governed:
     fields = Fields(document)
+    manager = fields.part("active_manager")
     return Governed(
         wire.settings(fields.document.get("settings")),
         _manager(fields, "active_manager"),
         fields.integer_or_none("pending_intent_count") or 0,
+        manager.moment_or_none("last_heartbeat_at") if manager else None,
     )
 
 

@@ -6,14 +6,16 @@ import attrs
 
 from letagents.adapters.rooms.book import Book, Where
 from letagents.adapters.rooms.kept import board_records, dues
+from letagents.adapters.rooms.kept import governance_acts as kept_acts
 from letagents.adapters.rooms.kept import notices as kept_notices
 from letagents.adapters.rooms.kept import tasks as kept_tasks
 from letagents.adapters.rooms.kept.board_records import TASKS
 from letagents.adapters.rooms.kept.board_sheet import Sheet
 from letagents.adapters.rooms.kept.intents import ESCALATION_DUE, INTENTS, put_settled
-from letagents.domain import approvals, governance, prospects
+from letagents.domain import approvals, governance, governance_acts, prospects
 from letagents.domain.approvals import OPEN_LIMIT, Intent, IntentStatus, Standing, Voided
 from letagents.domain.events import Decision
+from letagents.domain.governance_acts import ActType
 from letagents.domain.ids import MessageId
 from letagents.domain.intents import Action, ApprovalToken, Payload, digest
 from letagents.domain.leases import Lease, LeaseKind
@@ -138,6 +140,7 @@ def approved(book: Book, intent: Intent, *, reason: str | None) -> Decided:
     if task is not None:
         after = approvals.used(after, book.now, task_id=task.task_id)
     put_settled(book, after)
+    note(book, after)
     return Decided(after, kept_notices.decided(book, after), token, task)
 
 
@@ -145,7 +148,15 @@ def denied(book: Book, intent: Intent, *, reason: str | None) -> Decided:
     """Keep a pending intent as denied; return it."""
     after = approvals.deny(intent, by=actor(book), reason=reason, now=book.now)
     put_settled(book, after)
+    note(book, after)
     return Decided(after, kept_notices.decided(book, after))
+
+
+def note(book: Book, after: Intent) -> None:
+    """Keep that an intent was decided."""
+    what = ActType.DENIED if after.status is IntentStatus.DENIED else ActType.APPROVED
+    by = after.decision_by or actor(book)
+    kept_acts.note(book, what, by, **governance_acts.of_intent(after))
 
 
 def again(book: Book, intent: Intent | None) -> Decided:

@@ -69,6 +69,7 @@ def _let_through(book: Book, intent: Intent) -> str | None:
     )
     used = approvals.used(approved, book.now, task_id=task.task_id)
     book.put(INTENTS, attrs.evolve(used, auto_approved=True))
+    kept_decisions.note(book, used)
     kept_notices.let_through(book, intent, task)
     return None
 

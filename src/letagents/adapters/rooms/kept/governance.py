@@ -3,13 +3,22 @@
 import attrs
 
 from letagents.adapters.rooms.book import Book, Keeping, Where
-from letagents.adapters.rooms.kept import board_records, doing, dues, links, origins
+from letagents.adapters.rooms.kept import board_records, doing, links, origins
 from letagents.adapters.rooms.kept import decisions as kept_decisions
+from letagents.adapters.rooms.kept import governance_acts as kept_acts
 from letagents.adapters.rooms.kept import intents as kept_intents
 from letagents.adapters.rooms.kept import managers as kept_managers
 from letagents.adapters.rooms.kept import notices as kept_notices
-from letagents.adapters.rooms.kept.intents import INTENTS, MANAGERS, SETTINGS
-from letagents.domain import approvals, denials, governance, moves, prospects, tasks
+from letagents.adapters.rooms.kept.intents import INTENTS, SETTINGS
+from letagents.domain import (
+    approvals,
+    denials,
+    governance,
+    governance_acts,
+    moves,
+    prospects,
+    tasks,
+)
 from letagents.domain.approvals import OPEN_LIMIT, Intent, IntentStatus, Standing
 from letagents.domain.fencing import Fence
 from letagents.domain.governance import (
@@ -20,6 +29,7 @@ from letagents.domain.governance import (
     ManagerMode,
     RuntimeSource,
 )
+from letagents.domain.governance_acts import MOST, Act, ActType
 from letagents.domain.ids import RoomId, SessionId, quoted
 from letagents.domain.intents import Action, Payload, checked_payload
 from letagents.domain.leases import LeaseKind
@@ -41,13 +51,23 @@ class KeptGovernance:
         await doing.done(self._rooms, room_id)
 
         def governed(book: Book) -> Governed:
+            manager = kept_managers.live(book)
+            session = book.session(manager.session_id) if manager else None
             return Governed(
                 kept_intents.settings(book),
-                kept_managers.live(book),
+                manager,
                 len(kept_decisions.waiting(book)),
+                session.last_seen_at if session else None,
             )
 
         return await self._rooms.look(room_id, governed, viewer)
+
+    async def acts(
+        self, room_id: RoomId, *, limit: int = MOST, viewer: Fence | None = None
+    ) -> tuple[Act, ...]:
+        """Return what was done last. What is due in the room is done first."""
+        await doing.done(self._rooms, room_id)
+        return await self._rooms.look(room_id, lambda book: kept_acts.newest(book, limit), viewer)
 
     async def candidates(
         self, room_id: RoomId, viewer: Fence | None = None
@@ -79,6 +99,8 @@ class KeptGovernance:
             if after == before:
                 return before
             book.put(SETTINGS, after)
+            who, told = kept_decisions.actor(book), governance_acts.changed(before, after)
+            kept_acts.note(book, ActType.SET, who, **told)
             kept_managers.look_soon(book)
             if after.manager_mode is not before.manager_mode:
                 kept_notices.mode_changed(book, before, after, kept_decisions.void_all(book))
@@ -125,8 +147,7 @@ class KeptGovernance:
             why = tasks.reason_of(reason)
             who = kept_decisions.actor(book)
             after = governance.release(before, by=who, reason=why, now=book.now)
-            book.put(MANAGERS, after)
-            dues.forget(book, kept_managers.WATCH_DUE, before.manager_id)
+            kept_managers.released(book, after, by=who)
             kept_notices.released(book, after)
             return after
 

@@ -7,11 +7,13 @@ import attrs
 from letagents.adapters.rooms.book import Book
 from letagents.adapters.rooms.kept import decisions as kept_decisions
 from letagents.adapters.rooms.kept import dues, links
+from letagents.adapters.rooms.kept import governance_acts as kept_acts
 from letagents.adapters.rooms.kept import intents as kept_intents
 from letagents.adapters.rooms.kept import notices as kept_notices
 from letagents.adapters.rooms.kept.intents import MANAGERS
-from letagents.domain import governance
+from letagents.domain import governance, governance_acts
 from letagents.domain.governance import Failover, Manager, RuntimeSource
+from letagents.domain.governance_acts import ActType
 from letagents.domain.sessions import Session
 
 WATCH_DUE = "board_manager_watch"
@@ -42,8 +44,7 @@ def assign(
 ) -> Manager:
     """Let a worker manage the board from now on, in place of `before`."""
     if before is not None:
-        book.put(MANAGERS, governance.release(before, by=by, reason=why, now=book.now))
-        dues.forget(book, WATCH_DUE, before.manager_id)
+        released(book, governance.release(before, by=by, reason=why, now=book.now), by=by)
     after = governance.assign(
         book.next_number(MANAGERS),
         session,
@@ -53,8 +54,16 @@ def assign(
         tick=book.tick,
     )
     book.put(MANAGERS, after)
+    kept_acts.note(book, ActType.ASSIGNED, by, **governance_acts.of_manager(after))
     dues.ask(book, WATCH_DUE, after.manager_id, book.now + EVERY)
     return after
+
+
+def released(book: Book, after: Manager, *, by: str) -> None:
+    """Keep an assignment that has ended."""
+    book.put(MANAGERS, after)
+    kept_acts.note(book, ActType.RELEASED, by, **governance_acts.of_manager(after))
+    dues.forget(book, WATCH_DUE, after.manager_id)
 
 
 def look_soon(book: Book) -> None:

@@ -16,13 +16,19 @@ Result = dict[str, object]
 async def claim_paths(visit: Visit, arguments: Arguments) -> Result:
     task_id, given = tasks.task_id_of(arguments["task_id"]), arguments["patterns"]
     texts = [str(one) for one in given] if isinstance(given, list | tuple) else []
+    cwd, repository = text_of(arguments, "cwd"), text_of(arguments, "repository")
+    if cwd is not None and repository is not None:
+        raise Malformed(
+            "repository: cwd was passed too.", remedy="Pass the one or the other, not both."
+        )
     by = await _worker(visit, arguments)
     granted = await visit.client.paths.claim(
         by,
         task_id,
         texts,
         mode=Mode(str(arguments.get("mode") or Mode.EXCLUSIVE.value)),
-        cwd=text_of(arguments, "cwd"),
+        cwd=cwd,
+        repository=repository,
         epoch=epoch_of(arguments),
     )
     return {

@@ -43,6 +43,7 @@ PATHS = (
             ),
             Parameter("mode", "string", "Default exclusive.", enum=("exclusive", "shared")),
             Parameter("cwd", "string", "Your checkout, if not here.", ceiling=4096),
+            Parameter("repository", "string", "Instead of cwd: its remote.", ceiling=512),
             EPOCH,
             *_WHO,
         ),

@@ -46,8 +46,8 @@ async def register_agent_session(visit: Visit, arguments: Arguments) -> Result:
 
 async def _register_worker(visit: Visit, arguments: Arguments) -> Result:
     wish = _durable_wish(arguments)
-    meant = await visit.client.callers.room_meant(wish.room_id)
-    wish = attrs.evolve(wish, room_id=meant)
+    entered = await visit.client.callers.room_entered(wish.room_id)
+    wish = attrs.evolve(wish, room_id=entered)
     registration = visit.client.registration
     if arguments.get("recover_lost_worker"):
         return _registered(await registration.recover(wish))
@@ -143,7 +143,7 @@ async def _register_plain(visit: Visit, arguments: Arguments) -> Result:
     room_id = room_of(arguments.get("room_id")) or visit.client.places.current_id
     if room_id is None:
         return _no_room()
-    room_id = await visit.client.callers.room_meant(room_id)
+    room_id = await visit.client.callers.room_entered(room_id)
     kind = SessionKind(str(arguments.get("session_kind", SessionKind.WORKER.value)))
     connection = await visit.client.plain.register(_wish(arguments, room_id), kind)
     session_id = str(connection.session.session_id)

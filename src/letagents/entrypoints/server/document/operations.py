@@ -421,6 +421,7 @@ _GOVERNANCE: Table = {
             candidates=several(ref("Session")),
             pending_intents=several(ref("Intent")),
             pending_intent_count=INTEGER,
+            audit=several(ref("GovernanceAct")),
             warnings=several(shape(code=TEXT, severity=TEXT)),
             capabilities=ANYTHING,
         )

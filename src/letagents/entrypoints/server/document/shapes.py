@@ -375,6 +375,17 @@ GOVERNANCE = {
         outages=INTEGER,
         is_away=FLAG,
     ),
+    "GovernanceAct": in_room(
+        id=TEXT,
+        event_type=TEXT,
+        decision=one_of("allow", "deny", "record"),
+        actor_label=TEXT,
+        actor_key=TEXT_OR_NULL,
+        reason=TEXT_OR_NULL,
+        task_id=TEXT_OR_NULL,
+        metadata=ANYTHING,
+        created_at=MOMENT,
+    ),
     "Intent": in_room(
         id=TEXT,
         task_id=TEXT_OR_NULL,

@@ -41,7 +41,8 @@ def _plain_governed(call: Call, governed: Governed) -> dict[str, Any]:
     return {
         "room_id": str(call.room_id),
         "settings": wire.plain_settings(governed.settings, call.room_id),
-        "active_manager": manager and wire.plain_manager(manager, call.room_id),
+        "active_manager": manager
+        and wire.plain_manager(manager, call.room_id, governed.manager_seen_at),
         "pending_intent_count": governed.pending,
     }
 
@@ -53,11 +54,13 @@ async def governance_of(call: Call) -> Response:
     governed = await port.governed(room_id, viewer)
     candidates = await port.candidates(room_id, viewer)
     waiting = await port.intents(room_id, IntentStatus.PENDING, limit=WAITING, viewer=viewer)
+    done = await port.acts(room_id, viewer=viewer)
     return answer(
         _plain_governed(call, governed)
         | {
             "candidates": [wire.plain_candidate(one) for one in candidates],
             "pending_intents": [wire.plain_intent(one, room_id) for one in waiting.intents],
+            "audit": [wire.plain_act(one, room_id) for one in done],
             "warnings": _warnings(governed),
             "capabilities": await _capabilities(call),
         }

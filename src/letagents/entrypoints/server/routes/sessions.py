@@ -29,7 +29,7 @@ async def register(call: Call) -> Response:
         if kind is SessionKind.PERSON
         else await _agent(call, account, kind)
     )
-    await call.hosting.admit(account, call.room_id, call.address)
+    await call.hosting.admit(account, call.called, call.address)
     with told(_BUSY):
         made = await call.hosting.rooms.connect(call.room_id, arrival)
     _tell(call, made.displaced)
