@@ -85,6 +85,10 @@ _ROOM = "/rooms/{room_id:path}"
 ASKED: dict[tuple[str, str], Plain] = {
     ("POST", f"{_ROOM}/attention"): {"client_id": "how_wide", "category": "question"},
     ("POST", f"{_ROOM}/presence"): {"status": "working"},
+    ("PUT", f"{_ROOM}/agents/self/observation"): {
+        "first_message_id": "msg_1",
+        "last_message_id": "msg_1",
+    },
     ("POST", f"{_ROOM}/agent-sessions"): {"actor_key": "ada/juniper"},
     ("POST", f"{_ROOM}/agent-sessions/{{session_id}}/native-activity"): {
         "observed_at": "2030-01-01T00:00:00Z",

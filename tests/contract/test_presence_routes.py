@@ -73,6 +73,37 @@ class TestPresence(Served):
         assert later[0] == ("Ada", "blocked", "active")
         assert await room.present() == [("Bob", "idle", "active")]
 
+    @pytest.mark.rule("X20")
+    async def test_what_is_said_of_the_machine_is_shown(self, room: Room) -> None:
+        ada = await room.worker("Ada")
+        host = {"host_id": "quay", "host_kind": "laptop", "tool_bridge_id": None}
+        said = {"status": "idle", "liveness_observation": host}
+        _, before = await room.call("POST", "/presence", ada | {"status": "idle"})
+        _, noted = await room.call("POST", "/presence", ada | said)
+        wrong = await room.call(
+            "POST", "/presence", ada | said | {"liveness_observation": {"host_id": 7}}
+        )
+
+        assert before["liveness_observation"] is None
+        assert noted["liveness_observation"] == noted["liveness_observation"] | host
+        assert noted["liveness_observation"]["source"] == "agent_session"
+        assert (wrong[0], wrong[1]["error"][:36]) == (400, "liveness_observation.host_id must be")
+
+    @pytest.mark.rule("X30")
+    async def test_what_a_worker_observed_is_kept_once(self, room: Room) -> None:
+        ada, bob = await room.worker("Ada"), await room.worker("Bob")
+        path = "/agents/self/observation"
+        _, said = await room.call("POST", "/messages", bob | {"text": "@Ada look"})
+        seen = {"first_message_id": said["id"], "last_message_id": said["id"]}
+        told = [await room.call("PUT", path, ada | seen) for _ in range(2)]
+        _, info = await room.call("GET", f"/messages/{said['id']}/info")
+        wrong = await room.call("PUT", path, ada | seen | {"last_message_id": "msg_0"})
+        nobody = await room.call("PUT", path, seen)
+
+        assert [(status, one["recorded"]) for status, one in told] == [(200, True), (200, False)]
+        assert [one["receipt_state"] for one in info["receipts"]] == ["responding"]
+        assert (wrong[0], nobody[0]) == (400, 403)
+
     @pytest.mark.rule("X21")
     async def test_who_gives_no_sign_is_away_after_a_while(
         self, room: Room, clock: ManualClock

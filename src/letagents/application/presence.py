@@ -1,13 +1,15 @@
 """Saying what an agent does, beside what it has done; whether that is heard changes nothing."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 import anyio
 import attrs
 import structlog
 
+from letagents.domain import fencing
 from letagents.domain.errors import LetAgentsError
+from letagents.domain.ids import MessageId
 from letagents.domain.sessions import Connection
 
 if TYPE_CHECKING:  # a process that says nothing loads nothing of it
@@ -50,13 +52,21 @@ class Presence:
             if (said := whereabouts.of_task(task)) is not None:
                 await self._say(by, said)
 
+    async def observed(self, by: Connection, first: MessageId, last: MessageId) -> None:
+        """Let it be known that who waited was shown messages, where the room does not see that."""
+        if (board := self.opening()) is not None and not fencing.is_numbered(by.fence):
+            await self._heard(by, board.observed(by.session.room_id, first, last, by.fence))
+
     async def _say(self, by: Connection, said: "Said") -> None:
-        if (board := self.opening()) is None:
-            return
+        if (board := self.opening()) is not None:
+            whole = attrs.evolve(said, host=by.session.host)
+            await self._heard(by, board.note(by.session.room_id, whole, by.fence))
+
+    async def _heard(self, by: Connection, told: Awaitable[object]) -> None:
         room_id = by.session.room_id
         try:
             with anyio.fail_after(self.patience):
-                await board.note(room_id, said, by.fence)
+                await told
         except (LetAgentsError, TimeoutError) as error:
             code = error.code if isinstance(error, LetAgentsError) else "timeout"
             log.info("presence.unheard", room_id=str(room_id), code=code)

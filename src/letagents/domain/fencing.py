@@ -87,6 +87,11 @@ def is_one_hold(one: Fence, other: Fence) -> bool:
     return held and same(one.token, other.token)
 
 
+def is_numbered(fence: Fence) -> bool:
+    """Whether the room that gave `fence` out counts the holds on its sessions, as ours do."""
+    return fence.generation != UNNUMBERED
+
+
 def refusal(fence: Fence, standing: Standing | None) -> Refusal | None:
     """Return why `fence` does not admit, or None if it does."""
     if standing is None or standing.session_id != fence.session_id:

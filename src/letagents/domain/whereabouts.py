@@ -16,9 +16,10 @@ from datetime import datetime, timedelta
 import attrs
 
 from letagents.domain.errors import Malformed
+from letagents.domain.ids import MessageId
 from letagents.domain.names import collapse
 from letagents.domain.reasoning import STATUSES
-from letagents.domain.sessions import Session
+from letagents.domain.sessions import Host, Session
 from letagents.domain.tasks import Status, Task
 from letagents.domain.texts import optional
 
@@ -27,6 +28,8 @@ FRESH = timedelta(seconds=90)
 IDLE, BLOCKED = "idle", "blocked"
 LINE = 500
 LIMIT, MOST = 50, 500
+SEEN_AT_ONCE = 500
+"""So many messages are shown at once."""
 
 
 @attrs.frozen(kw_only=True)
@@ -35,6 +38,8 @@ class Said:
 
     status: str = IDLE
     text: str | None = None
+    host: Host | None = None
+    """What its program says of the machine that it runs on, where it says that here."""
 
 
 @attrs.frozen(kw_only=True)
@@ -50,7 +55,7 @@ class Whereabouts:
     """Whether it waits to be told of messages."""
 
 
-def said(status: object, text: object) -> Said:
+def said(status: object, text: object, host: Host | None = None) -> Said:
     """Return what a worker says it does.
 
     Raises:
@@ -63,7 +68,20 @@ def said(status: object, text: object) -> Said:
             remedy=f"Pass one of these as status: {', '.join(STATUSES)}.",
         )
     line = optional(text, "status_text", LINE)
-    return Said(status=word, text=line and collapse(line))
+    return Said(status=word, text=line and collapse(line), host=host)
+
+
+def check_span(first: MessageId, last: MessageId) -> None:
+    """See that those messages can have been shown at once.
+
+    Raises:
+        Malformed: they are not in order, or too many.
+    """
+    if not 0 <= last.number - first.number < SEEN_AT_ONCE:
+        raise Malformed(
+            "first_message_id: it is not shortly before last_message_id.",
+            remedy=f"Pass the first and the last of at most {SEEN_AT_ONCE} messages.",
+        )
 
 
 _SAYS = (

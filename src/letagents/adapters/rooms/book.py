@@ -263,6 +263,10 @@ class Book(Protocol):
         """Return the number of the last change of a receipt; 0 if there was none."""
         ...
 
+    def show_receipts(self, session: Session, first: int, last: int) -> bool:
+        """Note that a session was shown the messages of those numbers; say whether it is news."""
+        ...
+
     def tell_receipts(self, session_id: SessionId, *, is_blocked: bool) -> None:
         """Let the receipts of a session know whether it can go on."""
         ...

@@ -13,6 +13,7 @@ from sqlalchemy import (
 )
 
 from letagents.adapters.rooms import (
+    hearing,
     local_reading,
     local_receipts,
     local_rows,
@@ -359,6 +360,12 @@ class LocalBook:
     def last_receipt_change(self) -> int:
         """Return the number of the last change of a receipt."""
         return self._slips.last_change()
+
+    def show_receipts(self, session: Session, first: int, last: int) -> bool:
+        """Note that a session was shown the messages of those numbers; say whether it is news."""
+        roster = local_reading.roster_of(self._unit, self.room_id)
+        who = hearing.listener(session)
+        return slips.shown_among(self._slips, who, roster, first, last, self.now)
 
     def tell_receipts(self, session_id: SessionId, *, is_blocked: bool) -> None:
         """Let the receipts of a session know whether it can go on."""

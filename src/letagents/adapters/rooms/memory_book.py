@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from letagents.adapters.rooms import slips
+from letagents.adapters.rooms import hearing, slips
 from letagents.adapters.rooms.book import (
     EVERYTHING,
     SYSTEM,
@@ -25,6 +25,7 @@ from letagents.domain.messages import Message
 from letagents.domain.names import name_key
 from letagents.domain.receipts import Receipt
 from letagents.domain.rooms import Room
+from letagents.domain.roster import Roster
 from letagents.domain.sessions import Seat, Session, SessionKind
 from letagents.domain.threads import Summary, Tally, Voice
 from letagents.domain.ticks import Tick
@@ -235,6 +236,11 @@ class MemoryBook:
     def last_receipt_change(self) -> int:
         """Return the number of the last change of a receipt."""
         return self._slips.last_change()
+
+    def show_receipts(self, session: Session, first: int, last: int) -> bool:
+        """Note that a session was shown the messages of those numbers; say whether it is news."""
+        who, roster = hearing.listener(session), Roster.of(map(hearing.listener, self.sessions()))
+        return slips.shown_among(self._slips, who, roster, first, last, self.now)
 
     def tell_receipts(self, session_id: SessionId, *, is_blocked: bool) -> None:
         """Let the receipts of a session know whether it can go on."""

@@ -15,7 +15,7 @@ from letagents.domain import focus_rooms
 from letagents.domain.accounts import NotSignedIn
 from letagents.domain.errors import UnknownRoom
 from letagents.domain.fencing import Fence
-from letagents.domain.ids import RoomId
+from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.rooms import KNOWN_LIMIT, Room
 from letagents.domain.whereabouts import Said
 from letagents.ports.attendance import Attendance, Attended, Over
@@ -128,6 +128,11 @@ class Unasked:
     """Where the rooms of this machine ask what agents do: nowhere."""
 
     async def note(self, room_id: RoomId, said: Said, fence: Fence) -> None:
+        """Do nothing."""
+
+    async def observed(
+        self, room_id: RoomId, first: MessageId, last: MessageId, fence: Fence
+    ) -> None:
         """Do nothing."""
 
 

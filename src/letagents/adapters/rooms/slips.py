@@ -4,7 +4,7 @@ A *slip box* holds the receipts of one room. What is asked of it is little, sinc
 somebody says asks for it too.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -21,6 +21,10 @@ class SlipBox(Protocol):
 
     def of_agent(self, numbers: Collection[int], agent_key: str) -> Sequence[Receipt]:
         """Return an agent's receipts for the messages of those numbers."""
+        ...
+
+    def in_sight(self, first: int, last: int, agent_key: str) -> Mapping[int, Receipt | None]:
+        """Return which messages have receipts; each comes with the one of the agent, if any."""
         ...
 
     def open_of(self, session_id: SessionId) -> Sequence[Receipt]:
@@ -46,6 +50,15 @@ def shown(
         if receipts.has(one, listener, roster)
     ]
     return _move(box, own, Move.SHOW, now, to=listener.session_id)
+
+
+def shown_among(
+    box: SlipBox, listener: Listener, roster: Roster, first: int, last: int, now: datetime
+) -> bool:
+    """Take note that all messages from one number to another were shown."""
+    found = box.in_sight(first, last, listener.agent_key)
+    own = [number for number, one in found.items() if one is not None]
+    return shown(box, listener, roster, own, now)
 
 
 def said(

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from letagents.domain import fencing
+from letagents.domain.errors import Malformed
 from letagents.domain.fencing import UNNUMBERED, Fence
 from letagents.domain.ids import RoomId, SessionId, Token, WorkerId
 from letagents.domain.sessions import (
@@ -65,17 +66,40 @@ def plain_arrival(arrival: Arrival, agent_key: str) -> Plain:
         "ide_label": arrival.ide_label,
         "repo_branch": arrival.repo_branch,
         PROCESS_HOST: arrival.process_host,
-        "registration_liveness": {
-            "host_id": arrival.host.host_id,
-            "host_kind": arrival.host.kind,
-            "host_label": arrival.host.label,
-            "liveness_capability": arrival.host.liveness_capability,
-            "tool_bridge_id": arrival.host.tool_bridge_id,
-        },
+        "registration_liveness": plain_host(arrival.host),
         ("connection_token" if arrival.worker_id else PROPOSED): arrival.token.value,
         "replace_agent_session_id": before and str(before.session_id),
         "replace_agent_session_token": before and before.token.value,
     } | ({"insists": True} if arrival.insists else {})
+
+
+_HOST = {
+    "host_id": "host_id",
+    "host_kind": "kind",
+    "host_label": "label",
+    "liveness_capability": "liveness_capability",
+    "tool_bridge_id": "tool_bridge_id",
+}
+
+
+def plain_host(host: Host) -> Plain:
+    """Return the form of what a program says of the machine that it runs on."""
+    return {name: getattr(host, fact) for name, fact in _HOST.items()}
+
+
+def host(given: object, field: str) -> Host:
+    """Return what a program says of its machine in a field; nothing where that is no object.
+
+    Raises:
+        Malformed: a part of it is no text.
+    """
+    if not isinstance(given, dict):
+        return Host(kind=None, label=None)
+    facts = {name: given.get(name) for name in _HOST}
+    wrong = next((name for name, one in facts.items() if not isinstance(one, str | None)), None)
+    if wrong is not None:
+        raise Malformed(f"{field}.{wrong} must be a string.", remedy="Pass a string or null.")
+    return Host(**{_HOST[name]: one for name, one in facts.items()})
 
 
 def session(document: object) -> Session:

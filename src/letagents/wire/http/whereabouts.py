@@ -8,6 +8,7 @@ from letagents.domain.names import sender_form
 from letagents.domain.sessions import SessionKind
 from letagents.domain.whereabouts import Whereabouts
 from letagents.wire import moments, public
+from letagents.wire.http import sessions
 
 Plain = dict[str, Any]
 
@@ -38,8 +39,16 @@ def plain(one: Whereabouts) -> Plain:
         "freshness": "active" if one.is_fresh else "stale",
         "activity_state": _state(one),
         "source_flags": _flags(one),
-        "liveness_observation": None,
+        "liveness_observation": _observation(one),
     }
+
+
+def _observation(one: Whereabouts) -> Plain | None:
+    """Return what is known of the machine that somebody's program runs on, if anything is."""
+    told = sessions.plain_host(one.said.host or one.session.host)
+    if not any(told.values()):
+        return None
+    return {"source": "agent_session", "observed_at": moments.to_text(one.updated_at), **told}
 
 
 def plain_participant(one: Whereabouts, room_id: RoomId) -> Plain:

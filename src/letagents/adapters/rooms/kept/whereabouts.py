@@ -4,11 +4,11 @@ from datetime import datetime, timedelta
 
 import attrs
 
-from letagents.adapters.rooms.book import Book, Keeping, Kind
+from letagents.adapters.rooms.book import Book, Kind, Noting
 from letagents.adapters.rooms.kept import delivery_records, links, stalls
 from letagents.domain import whereabouts
 from letagents.domain.fencing import Fence
-from letagents.domain.ids import RoomId, SessionId
+from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.sessions import Session, SessionKind
 from letagents.domain.tasks import WorkerRequired
 from letagents.domain.ticks import elapsed
@@ -38,7 +38,7 @@ NOTED = Kind(
 class KeptRoster:
     """Who is in rooms that are kept in books."""
 
-    _rooms: Keeping
+    _rooms: Noting
 
     async def note(self, room_id: RoomId, said: Said, fence: Fence) -> Whereabouts:
         """Keep what a session says it does."""
@@ -60,6 +60,17 @@ class KeptRoster:
             return seen(book, session)
 
         return await self._rooms.change(room_id, note, fence)
+
+    async def observed(
+        self, room_id: RoomId, first: MessageId, last: MessageId, fence: Fence
+    ) -> bool:
+        """Keep that a session was shown messages; return whether that is news."""
+        whereabouts.check_span(first, last)
+
+        def observed(book: Book) -> bool:
+            return book.show_receipts(_worker(book), first.number, last.number)
+
+        return await self._rooms.note(room_id, observed, fence)
 
     async def present(
         self, room_id: RoomId, *, limit: int = LIMIT, viewer: Fence | None = None

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import partial
 
 import anyio
 
@@ -81,8 +82,10 @@ async def wait_for_messages(visit: Visit, arguments: Arguments, progress: Progre
     async with signs_of_life(progress):
         with naming("room_id"):
             heard = await visit.client.messages.wait(room_id, after, timeout=timeout, viewer=viewer)
-    result, observed = _heard(visit, heard, "last" if after is None else "first")
+    result, said = _heard(visit, heard, "last" if after is None else "first")
+    observed = said[-1].id if said else (heard.passed_over or (None,))[-1]
     await visit.client.places.saw(room_id, observed)
+    _tell(visit, viewer, said)
     if (cursor := observed or after) is not None:
         result["last_observed_message_id"] = str(cursor)
     return {"room_id": str(room_id)} | result
@@ -92,8 +95,16 @@ async def _viewer(visit: Visit, arguments: Arguments) -> tuple[RoomId, Connectio
     return await visit.client.callers.viewing(claim(arguments), visit.client.places.current_id)
 
 
-def _heard(visit: Visit, heard: Heard, keep: End) -> tuple[Result, MessageId | None]:
-    """Return what a wait brought and up to where it was observed: never past what did not fit.
+def _tell(visit: Visit, viewer: Connection | None, said: Sequence[Message]) -> None:
+    """Let the room know what was shown; nobody waits for that."""
+    if viewer is not None and said:
+        first, last = said[0].id, said[-1].id
+        told = partial(visit.client.presence.observed, viewer, first, last)
+        visit.client.background.begin("observation", told)
+
+
+def _heard(visit: Visit, heard: Heard, keep: End) -> tuple[Result, Sequence[Message]]:
+    """Return what a wait brought, and what of it was observed: nothing that did not fit.
 
     What is for others takes no room from what is shown.
     """
@@ -103,14 +114,13 @@ def _heard(visit: Visit, heard: Heard, keep: End) -> tuple[Result, MessageId | N
     said = _around(messages, ours, kept, keep)
     silent = [message.id for message in said if not is_for_reader(message)]
     result: Result = {"messages": [_with_prompt(visit, plain) for plain in kept.items]}
-    observed = said[-1].id if said else (heard.passed_over or (None,))[-1]
     if skipped := [*heard.passed_over, *silent]:
         result["skipped_message_ids"] = [str(one) for one in skipped[-SKIPPED_SHOWN:]]
         result["skipped_message_count"] = len(skipped)
     left_out = _left_out(heard.page.more, kept)
     if left_out and keep == "last":
         left_out["next_before_message_id"] = str(said[0].id)
-    return result | left_out, observed
+    return result | left_out, said
 
 
 def _around(

@@ -153,7 +153,17 @@ _ROOMS: Table = {
         answers={200: ref("Room")}, query={"create": TEXT}, refusals=(429,)
     ),
     ("POST", f"{_ROOM}/presence"): _does(
-        ref("Presence"), needs=("status",), status=TEXT, status_text=TEXT_OR_NULL
+        ref("Presence"),
+        needs=("status",),
+        status=TEXT,
+        status_text=TEXT_OR_NULL,
+        liveness_observation={"type": ["object", "null"], "properties": dict(_HOST)},
+    ),
+    ("PUT", f"{_ROOM}/agents/self/observation"): _does(
+        in_room(first_message_id=TEXT, last_message_id=TEXT, recorded=FLAG),
+        needs=("first_message_id", "last_message_id"),
+        first_message_id=TEXT,
+        last_message_id=TEXT,
     ),
     ("GET", f"{_ROOM}/presence"): _PRESENT,
     ("GET", f"/api{_ROOM}/presence"): _PRESENT,

@@ -4,11 +4,13 @@ from starlette.responses import Response
 
 from letagents.domain import whereabouts
 from letagents.domain.errors import NotAvailable
+from letagents.domain.ids import MessageId
 from letagents.domain.sessions import SessionKind
 from letagents.domain.whereabouts import LIMIT, MOST
 from letagents.entrypoints.server.answers import answer
 from letagents.entrypoints.server.calls import Call
 from letagents.ports.whereabouts import Roster
+from letagents.wire.http import sessions
 from letagents.wire.http import whereabouts as wire
 
 PARTICIPANTS = 100
@@ -25,8 +27,29 @@ def _roster(call: Call) -> Roster:
 async def note(call: Call) -> Response:
     """Keep what the caller's agent says it does."""
     fence, body = await call.acting(), await call.body()
-    said = whereabouts.said(body.get("status"), body.get("status_text"))
+    field = "liveness_observation"
+    host = sessions.host(body[field], field) if body.get(field) is not None else None
+    said = whereabouts.said(body.get("status"), body.get("status_text"), host)
     return answer(wire.plain(await _roster(call).note(call.room_id, said, fence)))
+
+
+async def observe(call: Call) -> Response:
+    """Keep that the caller's agent was shown some messages."""
+    fence = await call.acting()
+    first, last = [await _message(call, name) for name in ("first_message_id", "last_message_id")]
+    is_news = await _roster(call).observed(call.room_id, first, last, fence)
+    return answer(
+        {
+            "room_id": str(call.room_id),
+            "first_message_id": str(first),
+            "last_message_id": str(last),
+            "recorded": is_news,
+        }
+    )
+
+
+async def _message(call: Call, name: str) -> MessageId:
+    return MessageId.parse((await call.text(name, required=True) or "").strip(), name)
 
 
 async def present(call: Call) -> Response:
@@ -56,5 +79,6 @@ ROUTES = (
     ("GET", _PRESENCE, present),
     ("GET", f"/api{_PRESENCE}", present),
     ("POST", _PRESENCE, note),
+    ("PUT", "/rooms/{room_id:path}/agents/self/observation", observe),
     ("GET", "/rooms/{room_id:path}/participants", participants),
 )

@@ -8,10 +8,10 @@ from starlette.responses import Response
 from letagents.application.hosting import arriving
 from letagents.domain.accounts import Account
 from letagents.domain.deliveries import Delivery
-from letagents.domain.errors import Malformed, RoomsUnavailable
+from letagents.domain.errors import RoomsUnavailable
 from letagents.domain.governance import NoSuchSession
 from letagents.domain.ids import SessionId, Token
-from letagents.domain.sessions import Arrival, Host, Predecessor, Session, SessionKind
+from letagents.domain.sessions import Arrival, Predecessor, Session, SessionKind
 from letagents.entrypoints.server.answers import Refused, answer, told
 from letagents.entrypoints.server.calls import Call
 from letagents.wire.http import deliveries as wire_deliveries
@@ -79,7 +79,7 @@ async def _agent(call: Call, account: Account, kind: SessionKind) -> Arrival:
         repo_branch=await call.text("repo_branch"),
         predecessor=_predecessor(body),
         insists=body.get("insists") is True,
-        host=_host(body.get("registration_liveness")),
+        host=wire.host(body.get("registration_liveness"), "registration_liveness"),
         account=account.account_id,
         base_name=await _text(call, "requested_base_display_name"),
         process_host=wire.process_host(body.get(wire.PROCESS_HOST)),
@@ -120,27 +120,6 @@ def _predecessor(body: dict[str, Any]) -> Predecessor | None:
             code="invalid_agent_session_replacement_proof",
         )
     return wire.predecessor(session_id, token)
-
-
-def _host(given: object) -> Host:
-    if not isinstance(given, dict):
-        return Host(kind=None, label=None)
-    facts = {name: given.get(name) for name in _HOST}
-    wrong = next((name for name, one in facts.items() if not isinstance(one, str | None)), None)
-    if wrong is not None:
-        raise Malformed(
-            f"registration_liveness.{wrong} must be a string.", remedy="Pass a string or null."
-        )
-    return Host(**{_HOST[name]: one for name, one in facts.items()})
-
-
-_HOST = {
-    "host_id": "host_id",
-    "host_kind": "kind",
-    "host_label": "label",
-    "liveness_capability": "liveness_capability",
-    "tool_bridge_id": "tool_bridge_id",
-}
 
 
 async def disconnect(call: Call) -> Response:
