@@ -89,7 +89,7 @@ class TestPresence(Served):
         assert noted["liveness_observation"]["source"] == "agent_session"
         assert (wrong[0], wrong[1]["error"][:36]) == (400, "liveness_observation.host_id must be")
 
-    @pytest.mark.rule("X30")
+    @pytest.mark.rule("X40")
     async def test_what_a_worker_observed_is_kept_once(self, room: Room) -> None:
         ada, bob = await room.worker("Ada"), await room.worker("Bob")
         path = "/agents/self/observation"

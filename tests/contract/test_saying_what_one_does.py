@@ -80,7 +80,7 @@ class TestSayingWhatOneDoes(Served):
         assert states == [State.BLOCKED, State.RESPONDING]
         assert (seen.said.status, seen.said.text) == ("working", "mending the roof")
 
-    @pytest.mark.rule("X30", "A71")
+    @pytest.mark.rule("X40", "A71")
     async def test_what_was_observed_is_said_to_rooms_that_do_not_see_it_themselves(
         self, kept: KeptRooms, calls: Calls, rooms: HostedRooms, ada: Connection
     ) -> None:

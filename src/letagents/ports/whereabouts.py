@@ -2,7 +2,7 @@
 
 X22  Those are told of whose session has not ended, the oldest first.
 X23  What somebody says they do is said by a session alone, and is its own.
-X30  Whoever says that it was shown messages has been shown them, as by a read of the room (A71).
+X40  Whoever says that it was shown messages has been shown them, as by a read of the room (A71).
 """
 
 from typing import Protocol
