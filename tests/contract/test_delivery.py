@@ -53,6 +53,10 @@ class Edge:
             raise Killed
 
 
+async def at_rest() -> None:
+    """Do nothing."""
+
+
 @attrs.define(eq=False)
 class Mind:
     """A provider that outlives whoever asks it, and its process does so too."""
@@ -60,6 +64,7 @@ class Mind:
     names_its_turns_first: bool = False
     says: Callable[[str], Outcome] = lambda item_id: Answered(f"answer to {item_id[-5:]}")
     can_be_read: bool = True
+    during: Callable[[], Awaitable[None]] = at_rest
     begun: list[tuple[str, str]] = attrs.field(factory=list)
     texts: list[str] = attrs.field(factory=list)
 
@@ -84,6 +89,7 @@ class OneConversation:
         self.edge.pass_by()
         self.mind.begun.append((turn.item_id, turn.proposed_id))
         self.mind.texts.append(turn.text)
+        await self.mind.during()
         self.edge.pass_by()
         if not self.mind.names_its_turns_first:
             await started(turn.proposed_id)

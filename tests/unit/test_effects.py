@@ -242,10 +242,11 @@ def test_what_was_not_begun_when_its_turn_ended_is_never_done() -> None:
 
 
 @pytest.mark.rule("J10")
-def test_a_move_outlives_its_turn() -> None:
+def test_a_move_that_is_made_next_outlives_its_turn() -> None:
     move = asked("join_room", name="elsewhere")
 
-    assert effects.when_turn_ends(move, now=LATER) == move
+    assert effects.when_turn_ends(move, now=LATER, is_next=True) == move
+    assert effects.when_turn_ends(move, now=LATER).error == effects.NOT_DONE
     assert effects.completed(move, "{}", now=LATER).state is State.COMPLETED
 
 

@@ -14,13 +14,22 @@ import anyio
 import attrs
 import structlog
 
-from letagents.domain import effects, inbox, ingress, turn_prompts, turns
+from letagents.domain import (
+    effects,
+    inbox,
+    ingress,
+    room_moves,
+    rooms,
+    turn_answers,
+    turn_prompts,
+    turns,
+)
 from letagents.domain.effects import Effect
 from letagents.domain.errors import LetAgentsError, Retry
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import ClientKey, MessageId, RoomId
-from letagents.domain.inbox import Item, Stage, TurnBinding
-from letagents.domain.ingress import Ingress, Seen
+from letagents.domain.inbox import Item, Move, Stage, TurnBinding
+from letagents.domain.ingress import Ingress, RoomChanged, Seen
 from letagents.domain.messages import After, Before, Draft, Latest, Message
 from letagents.domain.turns import Fate
 from letagents.ports.clock import Clock
@@ -53,6 +62,10 @@ class Words(Protocol):
         """Return why a message is for the agent."""
         ...
 
+    def moved(self, room_id: str) -> str:
+        """Return the result of a move to a room."""
+        ...
+
 
 @attrs.frozen
 class Agent:
@@ -80,9 +93,18 @@ class Delivery:
     pause: Callable[[float], Awaitable[None]] = anyio.sleep
 
     _came_in: asyncio.Event = attrs.field(factory=asyncio.Event)
+    _moved: asyncio.Event = attrs.field(factory=asyncio.Event)
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether the agent has another room now: then nothing more is delivered here."""
+        return self._moved.is_set()
 
     async def run(self) -> None:
-        """Collect and deliver until something ends it. Raises: as `deliver`, and as the room."""
+        """Collect and deliver until the agent has moved, or something ends it.
+
+        Raises: as `deliver`, and as the room.
+        """
         collecting = asyncio.create_task(self._collect_always())
         delivering = asyncio.create_task(self._deliver_always())
         try:
@@ -101,6 +123,9 @@ class Delivery:
             try:
                 if await self.collect():
                     self._came_in.set()
+            except RoomChanged:
+                await self._moved.wait()
+                return
             except LetAgentsError as error:
                 if error.retry is not Retry.LATER:
                     raise
@@ -111,6 +136,8 @@ class Delivery:
         while True:
             while await self.deliver():
                 pass
+            if self.has_moved:
+                return
             await self._came_in.wait()
             self._came_in.clear()
 
@@ -128,6 +155,7 @@ class Delivery:
         seen = [self._seen(said) for said in page.messages]
 
         def take(journal: Journal) -> int:
+            self._check_room(journal)
             now = journal.ingress(self.agent.entry_id) or known
             last = journal.last_sequence(self.agent.entry_id)
             there, items = ingress.taken(now, seen, after=known.cursor, last_sequence=last)
@@ -148,6 +176,7 @@ class Delivery:
         newest = page.messages[-1].id if page.messages else None
 
         def admit(journal: Journal) -> Ingress:
+            self._check_room(journal)
             there = journal.ingress(entry_id)
             if there is None or there.room_id != str(room_id):
                 there = ingress.begun(entry_id, str(room_id), newest)
@@ -156,12 +185,18 @@ class Delivery:
 
         return await self.journal.change(admit)
 
+    def _check_room(self, journal: Journal) -> None:
+        entry = journal.entry(self.agent.entry_id)
+        if entry is not None:
+            ingress.check_room(entry.room_id, str(self.agent.room_id))
+
     def _seen(self, said: Message) -> Seen:
         activation = said.activation
         is_for_agent = activation is not None and activation.addressed
         if not is_for_agent:
             return Seen(said.id, is_for_agent=False)
-        return Seen(said.id, True, self.words.message(said), self.words.activation(said))
+        text, why = self.words.message(said), self.words.activation(said)
+        return Seen(said.id, True, text, why, said.is_thread_reply)
 
     # --- what goes out ----------------------------------------------------------------------------
 
@@ -173,8 +208,10 @@ class Delivery:
             FenceLost: another supervisor has taken over.
             LetAgentsError: the room refuses this agent.
         """
-        items = await self.journal.look(lambda journal: journal.unfinished(self.agent.entry_id))
-        item = inbox.head(items)
+        move, item = await self.journal.look(self._next)
+        if move is not None:
+            await self._move(move)
+            return not self.has_moved
         if item is None:
             return False
         if item.has_answer:
@@ -184,6 +221,11 @@ class Delivery:
         else:
             await self._run(item)
         return True
+
+    def _next(self, journal: Journal) -> tuple[Move | None, Item | None]:
+        entry = journal.entry(self.agent.entry_id)
+        move = entry.move if entry is not None else None
+        return move, inbox.head(journal.unfinished(self.agent.entry_id))
 
     async def _run(self, item: Item) -> None:
         text = await self._prompt(item)
@@ -220,10 +262,11 @@ class Delivery:
         """Write down how a turn ended, and with it what it had only prepared; post its answer."""
 
         def end(journal: Journal) -> Item:
-            left = _ended(_known(journal, item), fate)
-            journal.put_item(left)
-            if left.turn is not None:
-                _settle(journal, self._open(journal, left), self.clock)
+            known = _known(journal, item)
+            left = room_moves.after_turn(_ended(known, fate))
+            _put(journal, left)
+            if known.turn is not None:
+                _settle(journal, self._open(journal, known), left.move, self.clock)
             return left
 
         left = await self.journal.change(end)
@@ -252,7 +295,9 @@ class Delivery:
 
     async def _said(self, item: Item, text: str) -> Message:
         """Post the answer, which is one message however often this is done."""
-        draft = Draft(text, ClientKey(item.reply_key), MessageId.parse(item.message_id))
+        about = MessageId.parse(item.message_id)
+        thread = about if turn_answers.goes_into_thread(item) else None
+        draft = Draft(text, ClientKey(item.reply_key), about, thread)
         while True:
             try:
                 return await self.rooms.post(RoomId(item.room_id), draft, self.agent.fence)
@@ -277,18 +322,79 @@ class Delivery:
     async def _change(self, item: Item, move: Callable[[Item], Item]) -> Item:
         def change(journal: Journal) -> Item:
             moved = move(_known(journal, item))
-            journal.put_item(moved)
+            _put(journal, moved)
             return moved
 
         return await self.journal.change(change)
+
+    # --- to another room --------------------------------------------------------------------------
+
+    async def _move(self, move: Move) -> None:
+        """Make the move that a turn asked for, if the other room lets the agent in."""
+        try:
+            room_id, newest = await self._entered(move)
+        except LetAgentsError as error:
+            refused = str(error)
+            await self.journal.change(lambda journal: self._stay(journal, move, refused))
+            log.warning("agent.stayed", entry_id=self.agent.entry_id, code=error.code)
+            return
+        await self.journal.change(lambda journal: self._go(journal, move, room_id, newest))
+        self._moved.set()
+        log.info("agent.moved_room", entry_id=self.agent.entry_id, room_id=room_id)
+
+    async def _entered(self, move: Move) -> tuple[str, MessageId | None]:
+        """Enter a room; return its own name and its last message."""
+        while True:
+            try:
+                room = await self.rooms.join(rooms.canonical(move.destination))
+                page = await self.rooms.read(room.room_id, Latest(1))
+            except LetAgentsError as error:
+                if error.retry not in (Retry.LATER, Retry.AFTER_READING):
+                    raise
+                log.warning("room.unavailable", room_id=move.destination, code=error.code)
+            else:
+                return str(room.room_id), page.messages[-1].id if page.messages else None
+            await self.pause(AGAIN_AFTER)
+
+    def _go(self, journal: Journal, move: Move, room_id: str, newest: MessageId | None) -> None:
+        entry_id = self.agent.entry_id
+        entry, waiting = journal.entry(entry_id), journal.unfinished(entry_id)
+        if entry is None:
+            return
+        there, begun, cancelled = room_moves.moved(entry, room_id, newest, waiting)
+        journal.put_entry(there)
+        journal.put_ingress(begun)
+        for item in cancelled:
+            journal.put_item(item)
+        effect = journal.effect_named(move.effect_id)
+        if effect is not None:
+            result = self.words.moved(room_id)
+            journal.put_effect(effects.completed(effect, result, now=self.clock.now()))
+
+    def _stay(self, journal: Journal, move: Move, why: str) -> None:
+        entry, effect = journal.entry(self.agent.entry_id), journal.effect_named(move.effect_id)
+        if entry is not None:
+            journal.put_entry(attrs.evolve(room_moves.stayed(entry), last_error=why))
+        if effect is not None:
+            journal.put_effect(effects.failed(effect, why, now=self.clock.now()))
 
 
 def _known(journal: Journal, item: Item) -> Item:
     return journal.item(item.item_id) or item
 
 
+def _put(journal: Journal, item: Item) -> None:
+    """Keep an item and, if it is over, the move that follows it."""
+    journal.put_item(item)
+    entry = journal.entry(item.entry_id) if item.move is not None else None
+    if entry is not None:
+        journal.put_entry(room_moves.due(entry, item))
+
+
 def _ended(item: Item, fate: Fate) -> Item:
     """Return an item once its turn is over, or cannot be known to be."""
+    if item.proposal is not None and not isinstance(fate, turns.Interrupted):
+        return inbox.ended(item, item.proposal)
     match fate:
         case turns.Answered():
             return inbox.ended(item, inbox.reply(fate.text))
@@ -305,9 +411,10 @@ def _ended(item: Item, fate: Fate) -> Item:
     return item
 
 
-def _settle(journal: Journal, unsettled: Sequence[Effect], clock: Clock) -> None:
+def _settle(journal: Journal, unsettled: Sequence[Effect], move: Move | None, clock: Clock) -> None:
     now = clock.now()
     for effect in unsettled:
-        left = effects.when_turn_ends(effect, now=now)
+        is_next = move is not None and move.effect_id == effect.effect_id
+        left = effects.when_turn_ends(effect, now=now, is_next=is_next)
         if left != effect:
             journal.put_effect(left)

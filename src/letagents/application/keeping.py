@@ -7,6 +7,7 @@ another is started (`domain/recovery.py` decides).
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 import anyio
 import attrs
@@ -17,7 +18,7 @@ from letagents.application.servers import Lodging, LodgingOf
 from letagents.application.supervising import Supervising
 from letagents.domain import manifest, recovery
 from letagents.domain.bindings import Claim
-from letagents.domain.errors import LetAgentsError
+from letagents.domain.errors import LetAgentsError, Retry
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.domain.manifest import Ending, Entry, Execution, FenceLost, Process
@@ -281,6 +282,9 @@ class Keeper:
         why = None if delivering.cancelled() else delivering.exception()
         if isinstance(why, FenceLost):
             raise why  # the process is another supervisor's
+        if delivery.has_moved and why is None and ending.cancelled():
+            await self._followed(delivery, execution)
+            return
         if why is not None:
             log.warning("delivery.ended", entry_id=self.entry_id, error=type(why).__name__)
         end = await conversation.end()
@@ -288,6 +292,21 @@ class Keeper:
         # A process that we had to end, since its turns were lost, is one that failed.
         was_lost = why is not None and end.cause is Cause.STOPPED
         await self._ended(execution, Ending.CRASHED if was_lost else Ending(end.cause.value))
+
+    async def _followed(self, delivery: Delivery, execution: Execution) -> None:
+        """Go on in the room to which the agent has moved, and leave the one where it was."""
+        with suppress(LetAgentsError):
+            await delivery.rooms.disconnect(delivery.agent.room_id, delivery.agent.fence)
+        while True:
+            try:
+                place = await self._registered(await self._entry(), execution)
+            except LetAgentsError as error:
+                if error.retry not in (Retry.LATER, Retry.AFTER_READING):
+                    raise
+                await self._idle(LOOK_AGAIN)
+            else:
+                await self._deliver(place.entry, execution, delivery.agent.conversation, place)
+                return
 
     async def _stop(self, entry: Entry) -> None:
         conversation, execution = self._conversation, entry.execution

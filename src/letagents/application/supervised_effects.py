@@ -6,14 +6,23 @@ gone, so that its outcome is written down.
 
 import asyncio
 from collections.abc import Callable, Mapping
+from datetime import datetime
 
 import attrs
 import structlog
 
 from letagents.application.supervising import Supervising
-from letagents.domain import bindings, effect_authority, effects
+from letagents.domain import bindings, effect_authority, effects, room_moves, turn_answers
 from letagents.domain.effect_authority import Context, Coordinates, refused
-from letagents.domain.effects import Answer, Effect, EffectRefused, Key, State, Turn
+from letagents.domain.effects import (
+    Answer,
+    Effect,
+    EffectRefused,
+    Key,
+    Prepared,
+    State,
+    Turn,
+)
 from letagents.domain.errors import LetAgentsError, Retry
 from letagents.ports.ids import Ids
 from letagents.ports.supervision import Journal
@@ -87,7 +96,13 @@ class SupervisedEffects:
             request = effects.request(room_id, asked.tool, asked.arguments, asked.text)
             new = Effect(fresh, context.key, request, State.PREPARED, now, now)
             known = journal.effect(context.key)
+            if known is None:
+                turn_answers.check_open(context.item, asked.tool)
             told = effects.prepare(known, new, _turn(journal, context), now=now)
+            if asked.tool in turn_answers.TOOLS and told.answer is Answer.EXECUTE:
+                told = self._recorded(journal, context, asked, told.effect)
+            elif told.answer is Answer.ROOM_MOVE and known is None:
+                _put_move(journal, context, told.effect, now=now)
             if told.effect != known:
                 journal.put_effect(told.effect)
             item, provider = context.item, context.entry.provider
@@ -101,6 +116,19 @@ class SupervisedEffects:
             answer=told.answer.value,
         )
         return told
+
+    def _recorded(
+        self, journal: Journal, context: Context, asked: Asked, effect: Effect
+    ) -> Prepared:
+        """Write down what a turn says of its answer: that is all that its call does."""
+        item, result = context.item, answer_noted(asked)
+        if asked.tool == turn_answers.COMPLETE:
+            provider, under_way = context.entry.provider, journal.unsettled(item.entry_id)
+            journal.put_item(turn_answers.completed(item, provider, asked.arguments, under_way))
+        else:
+            journal.put_item(turn_answers.threaded(item, asked.arguments))
+        now = self._sessions.clock.now()
+        return Prepared(Answer.COMPLETED, effects.completed(effect, self._written(result), now=now))
 
     def _context(self, journal: Journal, at: Coordinates, request_id: str) -> Context:
         """Return whose turn it is, if the one who asks is in it."""
@@ -269,6 +297,15 @@ class SupervisedEffects:
         await self._sessions.journal.change(doubt)
 
 
+def _put_move(journal: Journal, context: Context, effect: Effect, *, now: datetime) -> None:
+    """Note the move that a turn asks for, in place of one that it asked for before."""
+    before = context.item.move
+    replaced = journal.effect_named(before.effect_id) if before is not None else None
+    if replaced is not None:
+        journal.put_effect(effects.when_turn_ends(replaced, now=now))
+    journal.put_item(room_moves.asked(context.item, effect))
+
+
 def _check_identities(asked: Asked) -> None:
     if not asked.request_id.strip() or not asked.tool.strip():
         raise EffectRefused(
@@ -297,10 +334,23 @@ def note(is_change: bool, size: int) -> dict[str, object]:
     )
 
 
+def answer_noted(asked: Asked) -> dict[str, object]:
+    """Return the result of a call that says how its turn is answered."""
+    if asked.tool == turn_answers.THREAD:
+        told = "The answer of this turn will open a thread under the message that it answers."
+        return _shown({"accepted": True, "instruction": told})
+    outcome = asked.arguments.get("outcome")
+    told = "End the turn now: this is its answer, and your last words are not published."
+    return _shown({"accepted": True, "outcome": outcome, "instruction": told})
+
+
 def instruction(code: str, text: str, **facts: object) -> dict[str, object]:
     """Return the result of a tool that says what to do in its place."""
+    return _shown({"code": code, **facts, "instruction": text})
+
+
+def _shown(said: dict[str, object]) -> dict[str, object]:
     import json
 
-    said = {"code": code, **facts, "instruction": text}
     shown = json.dumps(said, indent=2, ensure_ascii=False)
     return {"content": [{"type": "text", "text": shown}], "structuredContent": said}

@@ -349,9 +349,9 @@ def settled_by_person(effect: Effect, result: str | None, *, now: datetime) -> E
     return completed(effect, result, now=now)
 
 
-def when_turn_ends(effect: Effect, *, now: datetime) -> Effect:
-    """Return the effect once its turn has ended; a move stays for who then makes it."""
-    is_open = effect.state is State.PREPARED and effect.request.destination is None
+def when_turn_ends(effect: Effect, *, now: datetime, is_next: bool = False) -> Effect:
+    """Return the effect once its turn has ended; one that is done next, a move, stays for that."""
+    is_open = effect.state is State.PREPARED and not is_next
     return effect.moved(Move.FAIL, now=now, error=NOT_DONE) if is_open else effect
 
 

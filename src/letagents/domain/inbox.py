@@ -139,6 +139,14 @@ class TurnBinding:
 
 
 @attrs.frozen
+class Move:
+    """To which room an agent asked to be moved, and by which effect."""
+
+    destination: str
+    effect_id: str
+
+
+@attrs.frozen
 class Item:
     """One message that an agent is to answer, or to pass over."""
 
@@ -162,6 +170,14 @@ class Item:
     outcome: Outcome | None = None
     published_as: str | None = None
     trouble: str | None = None
+    is_in_thread: bool = False
+    """Whether its message is a reply in a thread."""
+    opens_thread: bool = False
+    """Whether its turn asked for its answer to open one."""
+    proposal: Outcome | None = None
+    """What its turn has said by a tool that its answer is."""
+    move: Move | None = None
+    """The move that its turn has asked for."""
 
     @property
     def action_key(self) -> str:
@@ -248,7 +264,7 @@ def ended(item: Item, outcome: Outcome) -> Item:
     if outcome.how is How.NO_REPLY:
         return _to(item, Stage.ACKNOWLEDGED_NO_REPLY, outcome=outcome)
     if outcome.how is How.NEVER_BEGAN:
-        fresh = attrs.evolve(item, turn=None, outcome=None, may_have_begun=False, is_unsure=False)
+        fresh = attrs.evolve(_without_turn(item), may_have_begun=False, is_unsure=False)
         return unsuccessful(fresh, "Its turn never began.")
     if item.stage is Stage.RESULT_RECOVERY:
         return blocked(item, "How its turn ended cannot be read.")
@@ -298,7 +314,12 @@ def released(item: Item) -> Item:
             f"The item {item.item_id} is not blocked.", remedy="Look at the item again."
         )
     item = _to(item, Stage.PENDING, attempts=0, retries=0, trouble=None, is_unsure=False)
-    return item if item.has_answer else attrs.evolve(item, turn=None, outcome=None)
+    return item if item.has_answer else _without_turn(item)
+
+
+def _without_turn(item: Item) -> Item:
+    """Return an item that forgets its turn, and all that was said and asked for in it."""
+    return attrs.evolve(item, turn=None, outcome=None, proposal=None, opens_thread=False, move=None)
 
 
 def skipped(item: Item) -> Item:
@@ -325,3 +346,8 @@ def after_crash(item: Item) -> Item:
 def cancelled(item: Item) -> Item:
     """Return the item once a person has broken its turn off."""
     return _to(item, Stage.CANCELLED_BY_USER)
+
+
+def cancelled_by_move(item: Item) -> Item:
+    """Return a waiting item once its agent has left the room."""
+    return _to(item, Stage.CANCELLED_BY_ROOM_MOVE)

@@ -18,6 +18,12 @@ from letagents.domain.ids import MessageId
 from letagents.domain.inbox import InboxRefused, Item
 
 
+class RoomChanged(InboxRefused):
+    """What was said in a room is told to an agent that has moved. Nothing was changed."""
+
+    code = "inbox_room_changed"
+
+
 @attrs.frozen
 class Ingress:
     """Up to where an agent has been told of its room; from the first message, if None."""
@@ -35,11 +41,25 @@ class Seen:
     is_for_agent: bool
     message: str = "{}"
     activation: str = "{}"
+    is_in_thread: bool = False
 
 
 def begun(entry_id: str, room_id: str, newest: MessageId | None) -> Ingress:
     """Return where an agent begins that comes into a room."""
     return Ingress(entry_id, room_id, newest)
+
+
+def check_room(room_id: str, polled: str) -> None:
+    """Let what was polled be kept for an agent that is in that room (J15).
+
+    Raises:
+        RoomChanged: it is in another.
+    """
+    if room_id != polled:
+        raise RoomChanged(
+            "Supervised inbox ingress room changed for the exact agent identity.",
+            remedy="Poll the room where the agent is now.",
+        )
 
 
 def taken(
@@ -74,4 +94,5 @@ def _item(known: Ingress, one: Seen, sequence: int) -> Item:
         sequence=sequence,
         message=one.message,
         activation=one.activation,
+        is_in_thread=one.is_in_thread,
     )

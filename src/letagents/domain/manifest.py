@@ -23,6 +23,7 @@ import attrs
 from letagents.domain import bindings, recovery
 from letagents.domain.bindings import Place
 from letagents.domain.errors import LetAgentsError, Malformed
+from letagents.domain.inbox import Move
 from letagents.domain.recovery import Desired, History
 from letagents.domain.surfaces import LOCAL_ROOMS
 
@@ -143,6 +144,8 @@ class Entry:
     last_error: str | None = None
     api_url: str = LOCAL_ROOMS
     """Which server keeps its rooms."""
+    move: Move | None = None
+    """The move to another room that is to be made now."""
 
     def __attrs_post_init__(self) -> None:
         if not _ID.fullmatch(self.entry_id):

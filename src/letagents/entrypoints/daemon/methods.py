@@ -267,14 +267,21 @@ def instruction_for(told: Told) -> dict[str, object]:
             effect_id=effect.effect_id,
             detail=effect.error,
         )
+    says_it_by_a_tool = told.provider == "cursor"
     if told.answer is Answer.ROOM_MOVE:
+        end = "Call complete_room_turn" if says_it_by_a_tool else "End this turn"
         return instruction(
             "ROOM_MOVE_PREPARED",
-            "End this turn; your answer is published first, and then you are moved.",
+            f"{end}; your answer is published first, and then you are moved.",
             destination_room=effect.request.destination,
         )
+    give = (
+        "Call complete_room_turn with it as the text"
+        if says_it_by_a_tool
+        else "Give this as the final answer of the turn"
+    )
     return instruction(
         "USE_FINAL_ANSWER",
-        "Nothing was sent. Give this as the final answer of the turn; it is published for you.",
+        f"Nothing was sent. {give}; it is published for you.",
         source_message_id=told.message_id,
     )

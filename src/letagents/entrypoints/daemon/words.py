@@ -21,3 +21,8 @@ class WordsForAgents:
     def activation(self, said: Message) -> str:
         """Return why a message is for the agent."""
         return canonical(readable.message(said).get("activation"))
+
+    def moved(self, room_id: str) -> str:
+        """Return the result of a move to a room."""
+        told = canonical({"moved": True, "room_id": room_id})
+        return canonical({"content": [{"type": "text", "text": told}]})

@@ -20,10 +20,14 @@ def _saying(error: str, hint: str) -> Run[Visit]:
     return run
 
 
-async def _outside_a_turn(_visit: Visit, _arguments: Arguments, _progress: Progress) -> Result:
-    raise NotAvailable(
-        "No supervisor runs this turn.", remedy="Call send_message or send_thread_message instead."
-    )
+def _outside_a_turn(name: str) -> Run[Visit]:
+    async def run(_visit: Visit, _arguments: Arguments, _progress: Progress) -> Result:
+        raise NotAvailable(
+            f"{name} requires the active daemon-owned room turn.",
+            remedy="Call send_message or send_thread_message instead.",
+        )
+
+    return run
 
 
 _NO_CAPTURE = _saying(
@@ -73,12 +77,12 @@ TURN = (
         "set_reply_thread",
         "Answer this turn in a thread. Ordinary top-level questions are answered in the main room "
         "by default; replies in an existing thread stay there by themselves.",
-        _outside_a_turn,
+        _outside_a_turn("set_reply_thread"),
     ),
     _tool(
         "complete_room_turn",
         "End this turn with its reply, or with none.",
-        _outside_a_turn,
+        _outside_a_turn("complete_room_turn"),
         Parameter("outcome", "string", required=True, enum=("reply", "no_reply")),
         Parameter("text", "string", max_length=REPLY_LIMIT, free_text=True),
     ),
