@@ -167,6 +167,12 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
     return Settings(home=home, hints=_hints(source), caller=caller, token=token, **chosen)
 
 
+def chosen_home(environ: Mapping[str, str] = os.environ) -> Path | None:
+    """Return the home, if it is not the usual one that follows from who one is."""
+    text = environ.get("LETAGENTS_HOME")
+    return _home(text) if text else None
+
+
 @attrs.frozen
 class Source:
     """Where settings come from: the environment and, below it, the file in the home."""

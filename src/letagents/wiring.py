@@ -654,11 +654,11 @@ def guarded_holders(rooms: "GuardedRooms", settings: "Settings") -> "IsHeld":
     return functools.partial(rooms.is_held, has_signs=holders.has_signs)
 
 
-def git_hooks(folder: "Path") -> "GitHooks":
-    """Return the hooks of the repository that `folder` is in."""
+def git_hooks(folder: "Path", home: "Path | None" = None) -> "GitHooks":
+    """Return the hooks of the repository that `folder` is in, for the rooms in a chosen home."""
     from letagents.adapters.guard.hooks import GitHooks
 
-    return GitHooks(folder)
+    return GitHooks(folder, home=str(home) if home else None)
 
 
 async def examine(settings: "Settings") -> "list[Finding]":

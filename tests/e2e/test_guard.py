@@ -82,6 +82,8 @@ def test_two_agents_and_a_person_keep_out_of_each_other_s_files(here: Machine, t
     went_on = juniper.tree.commit("free.txt")
 
     assert "went on to Maple | " in (went_on or "")
+    assert "Call claim_task for another task" in (went_on or "")
+    assert "Call claim_task" not in (crossed or "")
     assert maple.tree.commit("src/app.py", LETAGENTS_WORKER_ID=maple.worker_id) is None
 
 
@@ -107,6 +109,7 @@ def test_the_commands_say_how_the_hooks_are(tmp_path: Path) -> None:
     before = shell.run(home, "guard", "status", *at)
     installed = shell.run(home, "guard", "install", *at)
     status = shell.run(home, "guard", "status", "--json", *at)
+    assert f"home={home}\n" in (root / ".git" / "hooks" / "pre-push").read_text()
     changed = root / ".git" / "hooks" / "pre-commit"
     script = changed.read_text()
     changed.write_text(f"{script}# mine\n")

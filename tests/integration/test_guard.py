@@ -6,8 +6,9 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.integration.guarded import REPOSITORY, Tree, Workers, repository, workers_in
+from tests.integration.guarded import REMOTE, REPOSITORY, Tree, Workers, repository, workers_in
 
+from letagents.adapters.guard.hooks import GitHooks
 from letagents.domain.board import Handoff, Release, Target
 from letagents.domain.ids import RoomId
 from letagents.domain.tasks import Patch, Proposal, Status
@@ -514,3 +515,31 @@ async def test_what_the_repository_brings_is_not_run_as_ours(workers: Workers, t
     complaint = tree.commit("src/app.py", PYTHONPATH=str(tree.root))
 
     assert "src/app.py: Worker1" in (complaint or "")
+
+
+async def test_a_commit_finds_the_rooms_that_the_guard_was_installed_for(
+    workers: Workers, tree: Tree, tmp_path: Path
+) -> None:
+    GitHooks(tree.root, home=str(tree.home)).install()
+    await workers.at_work(1, "src/")
+    by_itself = tree.commit("src/app.py", LETAGENTS_HOME="")
+    elsewhere = tree.try_commit(LETAGENTS_HOME=str(tmp_path / "another"))
+
+    assert "src/app.py: " in (by_itself or "")
+    assert elsewhere is None
+
+
+async def test_what_is_pushed_from_a_bare_repository_is_checked(
+    workers: Workers, tree: Tree, tmp_path: Path
+) -> None:
+    bare = tree.beside(tmp_path / "bare")
+    tree.git("clone", "--quiet", "--bare", ".", str(bare.root))
+    tree.git("init", "--quiet", "--bare", str(tmp_path / "there"))
+    bare.git("remote", "set-url", "origin", REMOTE)
+    states = GitHooks(bare.root).install()
+    await workers.at_work(1, "src/")
+    pushed = bare.run("push", str(tmp_path / "there"), "main")
+
+    assert not any(one.is_apart for one in states)
+    assert pushed.returncode != 0
+    assert "src/app.py: " in pushed.stderr

@@ -190,6 +190,7 @@ def test_a_folder_of_hooks_of_one_s_own_is_used(guard: GitHooks, tree: Tree) -> 
     assert statuses(GitHooks(tree.root / "src").status()) == OURS
     assert "nothing was checked" not in tree.run("commit", "--allow-empty", "-qm", "x").stderr
     assert not (tree.root / ".git" / "hooks" / "pre-commit").exists()
+    assert all(one.is_apart for one in states)
 
 
 def test_worktrees_have_the_hooks_of_their_repository(
@@ -199,6 +200,7 @@ def test_worktrees_have_the_hooks_of_their_repository(
     GitHooks(tmp_path / "beside").install()
 
     assert statuses(guard.status()) == OURS
+    assert not any(one.is_apart for one in GitHooks(tmp_path / "beside").status())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such thing here")
@@ -222,7 +224,10 @@ def test_where_there_is_no_repository_there_are_no_hooks(tmp_path: Path) -> None
         GitHooks(tmp_path).install()
     with pytest.raises(NoHooks, match="is in no git checkout"):
         GitHooks(tmp_path / "nowhere").status()
-    with pytest.raises(NoHooks, match="is in no git checkout"):
+
+
+def test_a_git_that_is_missing_is_not_taken_for_a_missing_repository(tmp_path: Path) -> None:
+    with pytest.raises(NoHooks, match="git cannot be started"):
         GitHooks(tmp_path, git="no-such-git").status()
 
 

@@ -23,12 +23,16 @@ class HookStatus(enum.Enum):
 
 @attrs.frozen
 class HookState:
-    """How a hook is; `has_kept` says that one from before is kept beside it."""
+    """How a hook is; `has_kept` says that one from before is kept beside it.
+
+    `is_apart` says that it is in no folder of the repository's own: others may use it as well.
+    """
 
     name: str
     status: HookStatus
     path: str
     has_kept: bool = False
+    is_apart: bool = False
 
 
 class NoHooks(LetAgentsError):

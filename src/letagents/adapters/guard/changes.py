@@ -38,14 +38,21 @@ class Place(NamedTuple):
 
 def place() -> Place:
     """Return where the hook runs. Raises GitFailed."""
-    asked = _lines("rev-parse", "--show-toplevel", "--git-dir", "--git-common-dir")
-    root, git_dir, shared = asked[:3]
+    root, git_dir, shared = _root_and_folders()
     names = [f"git-dir:{os.path.realpath(shared)}"]
     try:
         remote = remotes.repository(_lines("remote", "get-url", "origin")[0])
     except GitFailed:
         remote = None
     return Place(root, git_dir, (remote, *names) if remote else tuple(names))
+
+
+def _root_and_folders() -> list[str]:
+    folders = ("--git-dir", "--git-common-dir")
+    try:
+        return _lines("rev-parse", "--show-toplevel", *folders)[:3]
+    except GitFailed:  # a bare repository has no checkout, and is pushed from all the same
+        return _lines("rev-parse", "--absolute-git-dir", *folders)[:3]
 
 
 def of_commit(git_dir: str) -> set[str]:

@@ -19,6 +19,8 @@ from letagents.ports.guard import HookState, HookStatus, NoHooks
 NAMES = ("pre-commit", "pre-push")
 KEPT = ".before-letagents"
 """What is put behind the name of a hook that was there before."""
+LIMIT = 20
+"""Seconds that git may take for one answer."""
 REFUSED = 9
 """The exit code with which the check refuses; any other but 0 is a failure, which stops nothing."""
 
@@ -27,7 +29,7 @@ _RUNS = """\
 # `letagents guard uninstall` takes this away, and puts back what was here before.
 kept="${0%/*}/@NAME@@KEPT@"
 python=@PYTHON@
-
+@HOME@
 before() {
   first=
   IFS= read -r first 2>/dev/null <"$kept"
@@ -59,6 +61,10 @@ esac
 echo "letagents guard: it could not run; nothing was checked" >&2
 exit 0
 """
+_HOME = """\
+home={}
+export LETAGENTS_HOME="${{LETAGENTS_HOME:-$home}}"
+"""
 _TAKEN = "refs=$(cat; echo .)\nrefs=${refs%.}\n"
 _GIVEN = "printf '%s' \"$refs\" | "
 
@@ -70,6 +76,8 @@ class GitHooks:
     _folder: Path
     _git: str = "git"
     _python: str = sys.executable
+    _home: str | None = None
+    """Where rooms are for a commit in whose environment nothing says it."""
 
     def install(self) -> list[HookState]:
         """Put the guard among the hooks; return how they are then.
@@ -97,7 +105,8 @@ class GitHooks:
     def status(self) -> list[HookState]:
         """Return how the hooks are. Raises NoHooks."""
         hooks = self._place()
-        return [_state(hooks / name) for name in NAMES]
+        is_apart = hooks.resolve() != self._own_place().resolve()
+        return [_state(hooks / name, is_apart=is_apart) for name in NAMES]
 
     def script(self, name: str) -> str:
         """Return what the hook of that name holds."""
@@ -106,6 +115,7 @@ class GitHooks:
             "NAME": name,
             "KEPT": KEPT,
             "PYTHON": shlex.quote(self._python),
+            "HOME": _HOME.format(shlex.quote(self._home)) if self._home else "",
             "REFUSED": str(REFUSED),
             "TAKEN": _TAKEN if takes else "",
             "GIVEN": _GIVEN if takes else "",
@@ -116,8 +126,8 @@ class GitHooks:
         return f"#!/bin/sh\n{_MARK}{_sum(runs)}\n{runs}"
 
     def _place(self) -> Path:
-        root = self._asked("rev-parse", "--show-toplevel", at=self._folder)
-        hooks = Path(root, self._asked("rev-parse", "--git-path", "hooks", at=Path(root)))
+        root = self._root()
+        hooks = root / self._asked("rev-parse", "--git-path", "hooks", at=root)
         if hooks.exists() and not hooks.is_dir():
             raise NoHooks(
                 f"core.hooksPath is {hooks}, which is no folder: hooks are switched off here.",
@@ -125,13 +135,34 @@ class GitHooks:
             )
         return hooks
 
+    def _root(self) -> Path:
+        """Return the folder that a relative core.hooksPath begins at."""
+        is_bare = self._asked("rev-parse", "--is-bare-repository", at=self._folder) == "true"
+        asked = "--absolute-git-dir" if is_bare else "--show-toplevel"
+        return Path(self._asked("rev-parse", asked, at=self._folder))
+
+    def _own_place(self) -> Path:
+        """Return where the hooks of this repository are, if nothing else is set."""
+        root = self._root()
+        return root / self._asked("rev-parse", "--git-common-dir", at=root) / "hooks"
+
     def _asked(self, *words: str, at: Path) -> str:
+        if not at.is_dir():
+            raise _no_repository(self._folder, "there is no such folder")
         try:
             done = subprocess.run(
-                [self._git, *words], cwd=at, capture_output=True, timeout=20, check=False
+                [self._git, *words], cwd=at, capture_output=True, timeout=LIMIT, check=False
             )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise _no_repository(self._folder, str(error)) from error
+        except OSError as error:
+            raise NoHooks(
+                f"git cannot be started: {error.strerror}.",
+                remedy="Install git, or put it on the PATH, then run the command again.",
+            ) from error
+        except subprocess.TimeoutExpired as error:
+            raise NoHooks(
+                f"git has not answered within {LIMIT} seconds: git {' '.join(words)}.",
+                remedy="See why it hangs there, then run the command again.",
+            ) from error
         if done.returncode != 0:
             raise _no_repository(self._folder, done.stderr.decode("utf-8", "replace").strip())
         return os.fsdecode(done.stdout).removesuffix("\n")
@@ -173,8 +204,9 @@ def _is_there(file: Path) -> bool:
     return os.path.lexists(file)
 
 
-def _state(hook: Path) -> HookState:
-    return HookState(hook.name, _status(hook), str(hook), has_kept=_is_there(_kept(hook)))
+def _state(hook: Path, *, is_apart: bool) -> HookState:
+    has_kept = _is_there(_kept(hook))
+    return HookState(hook.name, _status(hook), str(hook), has_kept=has_kept, is_apart=is_apart)
 
 
 def _status(hook: Path) -> HookStatus:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from letagents import wiring
+from letagents import settings, wiring
 from letagents.entrypoints.cli import printing
 from letagents.entrypoints.cli.printing import one_line, say
 from letagents.ports.guard import HookState, HookStatus
@@ -12,17 +12,22 @@ _STANDS = {
     HookStatus.ABSENT: "not installed",
     HookStatus.OURS: "installed",
     HookStatus.CHANGED: "changed since it was installed; left alone",
-    HookStatus.FOREIGN: "another hook is there",
+    HookStatus.FOREIGN: "not installed; another hook is there",
 }
+_APART = """\
+core.hooksPath leads there: every repository that uses that folder has these hooks. They name this
+machine's Python, so leave them out of what you commit."""
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out one command; 1 if the guard is not wholly there then, or not wholly gone."""
-    hooks = wiring.git_hooks(Path(arguments.repo))
+    hooks = wiring.git_hooks(Path(arguments.repo), settings.chosen_home())
     states: list[HookState] = getattr(hooks, arguments.command)()
     for state in states:
         _show(state, as_json=arguments.json)
     found = {state.status for state in states}
+    if HookStatus.OURS in found and states[0].is_apart and not arguments.json:
+        say(_APART)
     if arguments.command == "uninstall":
         return int(not found.isdisjoint({HookStatus.OURS, HookStatus.CHANGED}))
     return int(found != {HookStatus.OURS})
@@ -31,7 +36,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _show(state: HookState, *, as_json: bool) -> None:
     if as_json:
         facts = {"hook": state.name, "status": state.status.value, "path": state.path}
-        printing.say_json(facts | {"calls_earlier_hook": state.has_kept})
+        more = {"calls_earlier_hook": state.has_kept, "is_shared": state.is_apart}
+        printing.say_json(facts | more)
         return
     first = "; what was there before is called first" if state.has_kept else ""
     say(f"{state.name}: {_STANDS[state.status]}{first} ({one_line(state.path)})")
