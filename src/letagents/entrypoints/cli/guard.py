@@ -35,9 +35,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _show(state: HookState, *, as_json: bool) -> None:
     if as_json:
-        facts = {"hook": state.name, "status": state.status.value, "path": state.path}
-        more = {"calls_earlier_hook": state.has_kept, "is_shared": state.is_apart}
-        printing.say_json(facts | more)
+        facts: dict[str, object] = {"hook": state.name, "status": state.status.value}
+        facts |= {"path": state.path, "calls_earlier_hook": state.has_kept}
+        printing.say_json(facts | {"is_shared": state.is_apart})
         return
     first = "; what was there before is called first" if state.has_kept else ""
     say(f"{state.name}: {_STANDS[state.status]}{first} ({one_line(state.path)})")
