@@ -578,12 +578,14 @@ def open_household(
 ) -> "Household":
     """Return the agents of a supervisor, whose rooms are those of `servers`."""
     from letagents.adapters.system import SystemIds
+    from letagents.adapters.worktrees import GitWorktrees
     from letagents.application.household import Household
     from letagents.application.keeping import Keeper
     from letagents.application.launching import launcher
     from letagents.domain.errors import NotAvailable
 
     ids, providers = SystemIds(), ("codex", "claude-code")
+    trees = GitWorktrees(settings.home.resolve() / "worktrees")
     tools = (sys.executable, "-m", "letagents", "mcp")
 
     def keeper_of(entry: "Entry") -> Keeper:
@@ -600,9 +602,10 @@ def open_household(
             words,
             ids,
             launcher(str(settings.supervisor_socket), tools),
+            workplaces=trees,
         )
 
-    return Household(sessions.journal, keeper_of)
+    return Household(sessions.journal, keeper_of, trees, ids)
 
 
 async def ask_supervisor(

@@ -1,7 +1,7 @@
 """An agent is kept as a person wants it, whatever happens to its process or its supervisor."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from datetime import timedelta
 
 import attrs
@@ -15,11 +15,20 @@ from letagents.application.keeping import Keeper
 from letagents.application.recovering import recover
 from letagents.application.servers import Lodging
 from letagents.application.supervising import Supervising
+from letagents.domain.errors import NotAvailable
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import ClientKey, RoomId
 from letagents.domain.manifest import Ending, Entry, Execution, FenceLost, ManifestRefused
 from letagents.domain.messages import Draft, Latest
 from letagents.domain.recovery import LOOP, Action, Desired, History
+from letagents.domain.workplaces import (
+    Context,
+    Kept,
+    Wish,
+    WorkplaceRefused,
+    Worktree,
+    branch_of,
+)
 from letagents.entrypoints.daemon.words import WordsForAgents
 from letagents.ports.providers import Launch
 from letagents.testing.contracts.room_callers import BOB, arrival
@@ -44,6 +53,32 @@ def launch(entry: Entry, execution: Execution, session_id: str) -> Launch:
     return Launch(workspace=entry.workspace or ".")
 
 
+@attrs.define
+class Folders:
+    """Makes no folders, and notes which were asked for."""
+
+    done: list[str] = attrs.field(factory=list)
+    has_work: bool = False
+    is_refused: bool = False
+
+    async def plan(
+        self, wish: Wish, entry_id: str, attempt_id: str, taken: Collection[str]
+    ) -> Worktree:
+        return Worktree(wish.repository, f"/trees/{entry_id}", branch_of(entry_id, taken), "c0ffee")
+
+    async def provide(self, worktree: Worktree, attempt_id: str) -> None:
+        if self.is_refused:
+            raise WorkplaceRefused("The repository has gone.", remedy="Put it back.")
+        self.done.append(f"provide {worktree.branch}")
+
+    async def introduce(self, worktree: Worktree, context: Context) -> None:
+        self.done.append(f"introduce {context.entry_id} {context.execution_id}")
+
+    async def remove(self, worktree: Worktree, attempt_id: str) -> Kept | None:
+        self.done.append(f"remove {worktree.branch}")
+        return Kept(worktree.folder, "there is work") if self.has_work else None
+
+
 @attrs.define(eq=False)
 class World:
     """A room, an agent that is wanted in it, and one supervisor after another."""
@@ -52,6 +87,7 @@ class World:
     ids: CountingIds = attrs.field(factory=CountingIds)
     place: MemoryPlace = attrs.field(factory=MemoryPlace)
     provider: ScriptedProvider = attrs.field(factory=ScriptedProvider)
+    folders: Folders = attrs.field(factory=Folders)
     rooms: MemoryRooms = attrs.field(init=False)
     asker: Fence | None = None
     asked: int = 0
@@ -88,6 +124,7 @@ class World:
             WordsForAgents(),
             self.ids,
             launch,
+            workplaces=self.folders,
             wait=self._never,
         )
 
@@ -375,6 +412,48 @@ async def test_a_household_keeps_whom_a_person_adds_and_forgets_whom_they_stop(
     for asking in (household.want("e1", Desired.RUNNING), household.remove("e1")):
         with pytest.raises(ManifestRefused, match="Unknown daemon manifest entry: e1"):
             await asking
+
+
+@pytest.mark.rule("J70", "J74")
+async def test_an_agent_has_its_folder_before_it_runs_until_it_is_forgotten(world: World) -> None:
+    keeper = await world.keeper()
+    household = Household(keeper.sessions.journal, lambda _: keeper, world.folders, world.ids)
+    await keeper.sessions.journal.change(lambda journal: journal.drop_entry("e1"))
+    world.running.append(asyncio.create_task(household.run()))
+    fresh = Entry("e1", str(ROOM), "Ada", "codex", world.clock.now(), desired=Desired.RUNNING)
+    added = await household.add(fresh, Wish("/engine"))
+    await world.is_there()
+    execution = world.entry.execution
+    await household.want("e1", Desired.STOPPED)
+    await world.until(lambda: world.entry.place.has_ended)
+    world.folders.has_work = True
+    kept = await household.remove("e1")
+
+    assert added.workspace == "/trees/e1"
+    assert execution is not None
+    assert execution.work_attempt_id == added.work_attempt_id
+    assert kept == Kept("/trees/e1", "there is work")
+    assert world.folders.done == [
+        "provide letagents/e1",
+        f"introduce e1 {execution.execution_id}",
+        "remove letagents/e1",
+    ]
+    with pytest.raises(NotAvailable, match="makes no folders"):
+        await Household(keeper.sessions.journal, lambda _: keeper).add(fresh, Wish("/engine"))
+
+
+@pytest.mark.rule("J43", "J74")
+async def test_an_agent_whose_folder_cannot_be_had_is_not_started(world: World) -> None:
+    world.folders.is_refused = True
+    own = Worktree("/engine", "/trees/e1", "letagents/e1", "c0ffee")
+    keeper = await world.keeper()
+    without = attrs.evolve(world.entry, worktree=own)
+    await keeper.sessions.journal.change(lambda journal: journal.put_entry(without))
+    await keeper.step()
+
+    assert "The repository has gone." in (world.entry.last_error or "")
+    assert world.entry.history.not_before is not None
+    assert world.alive() == 0
 
 
 @pytest.mark.rule("J41")

@@ -1,6 +1,7 @@
 """Agents that a supervisor runs, by a program that plays Claude Code: a person's whole way."""
 
 import json
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -39,7 +40,12 @@ class Home:
         program = self.folder / "claude"
         program.write_text(f'#!/bin/sh\nexec {sys.executable} {FAKE} "$@"\n')
         program.chmod(0o700)
-        (self.folder / "work").mkdir()
+        work = self.folder / "work"
+        work.mkdir()
+        author = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+        for words in (("init", "-q"), (*author, "commit", "-q", "--allow-empty", "-m", "Begin")):
+            subprocess.run(["git", *words], cwd=work, check=True, timeout=30)
+        (work / "draft.txt").write_text("not committed")
 
     def plays(self, *texts: str, hangs: bool = False) -> None:
         plain = {"crash": None, "hangs": hangs, "quota": False}
@@ -84,6 +90,15 @@ def until(is_so: Callable[[], bool]) -> None:
     raise AssertionError("it never was so")
 
 
+def until_stopped(home: Home) -> None:
+    """Wait until the supervisor has seen that the agent's process has ended."""
+    for _ in range(100):
+        (listed,) = home.done("agents", "list", "--json").splitlines()
+        if json.loads(listed)["observed_state"] == "stopped":
+            return
+    raise AssertionError("it goes on")
+
+
 def heard(tail: Running, text: str) -> str:
     """Return who said `text`, once it is heard."""
     for _ in range(20):
@@ -103,9 +118,12 @@ def test_an_agent_answers_before_and_after_its_supervisor_is_killed(tmp_path: Pa
         with home.supervised() as supervisor:
             added = home.done(
                 "agents", "add", "ada", "--room", "workshop", "--provider", "claude-code",
-                "--workspace", str(tmp_path / "work"), "--name", "Ada", "--json",
+                "--repo", str(tmp_path / "work"), "--name", "Ada", "--json",
             )  # fmt: skip
-            assert json.loads(added)["desired_state"] == "running"
+            agent = json.loads(added)
+            assert agent["desired_state"] == "running"
+            assert agent["source_repo_had_changes"]
+            folder = Path(agent["workspace_path"])
             home.done("send", "workshop", "@Ada one?")
             assert heard(tail, "First.").startswith("Ada")
             supervisor.process.kill()
@@ -115,10 +133,18 @@ def test_an_agent_answers_before_and_after_its_supervisor_is_killed(tmp_path: Pa
             assert heard(tail, "Second.").startswith("Ada")
             (listed,) = home.done("agents", "list", "--json").splitlines()
             assert json.loads(listed)["last_error"] is None
+            marker = json.loads((folder / ".letagents-work-attempt.json").read_text())
+            assert marker["work_attempt_id"] == agent["work_attempt_id"]
+            (folder / "result.txt").write_text("work of the agent")
             home.done("agents", "stop", "ada")
+            until_stopped(home)
+            told = home.done("agents", "remove", "ada")
+            assert "is kept: one path is changed or new in it" in told
+            assert (folder / "result.txt").exists()
 
     assert len((tmp_path / "turns").read_text().split()) == 2
     environ = json.loads((tmp_path / "environ").read_text())
+    assert environ["PWD"] == str(folder)
     assert environ["LETAGENTS_SUPERVISOR_ENTRY_ID"] == "ada"
     assert not {"LETAGENTS_TOKEN", "LETAGENTS_AGENT_SESSION_BEARER"} & environ.keys()
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import attrs
 import pytest
 
-from letagents.adapters.supervisor.coordinates import CONTEXT, LARGEST, MARKER, Coordinates, resolve
+from letagents.adapters.marks import CONTEXT, LARGEST, MARKER
+from letagents.adapters.supervisor.coordinates import Coordinates, resolve
 from letagents.domain.supervised import CoordinatesWrong, OwnSession
 from letagents.testing.contracts.supervisor import ROOM, SESSION
 
@@ -157,6 +158,17 @@ def test_no_link_is_followed(name: str, tmp_path: Path) -> None:
     file = write(tmp_path) / name
     file.rename(tmp_path / "real")
     file.symlink_to(tmp_path / "real")
+
+    with pytest.raises(CoordinatesWrong, match="must be a small regular file"):
+        found(tmp_path)
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "getuid") or os.getuid() != 0, reason="only root gives files away"
+)
+@pytest.mark.parametrize("name", [CONTEXT, MARKER])
+def test_a_file_of_another_user_is_none(name: str, tmp_path: Path) -> None:
+    os.chown(write(tmp_path) / name, 12345, -1)
 
     with pytest.raises(CoordinatesWrong, match="must be a small regular file"):
         found(tmp_path)

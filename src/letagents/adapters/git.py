@@ -157,7 +157,7 @@ async def _asked(git: str, *words: str, cwd: str | None = None) -> str | None:
         done = await anyio.run_process(
             [git, *words],
             cwd=cwd,
-            env=_environment(),
+            env=environment(),
             check=False,
             stdin=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -168,7 +168,7 @@ async def _asked(git: str, *words: str, cwd: str | None = None) -> str | None:
     return answer if done.returncode == 0 and answer else None
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Return this process's environment, in which git looks only where it is sent (G16)."""
     plain = {
         name: value

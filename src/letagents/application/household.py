@@ -8,10 +8,13 @@ import structlog
 
 from letagents.application.keeping import Keeper
 from letagents.domain import manifest
-from letagents.domain.errors import LetAgentsError
+from letagents.domain.errors import LetAgentsError, NotAvailable
 from letagents.domain.manifest import Entry, FenceLost
 from letagents.domain.recovery import Desired, History
+from letagents.domain.workplaces import Kept, Wish
+from letagents.ports.ids import Ids
 from letagents.ports.supervision import Journal, Supervision
+from letagents.ports.workplaces import Workplaces
 
 log = structlog.get_logger()
 
@@ -22,6 +25,8 @@ class Household:
 
     journal: Supervision
     keeper_of: Callable[[Entry], Keeper]
+    workplaces: Workplaces | None = None
+    ids: Ids | None = None
     _keepers: dict[str, Keeper] = attrs.field(factory=dict)
     _tasks: dict[str, "asyncio.Task[None]"] = attrs.field(factory=dict)
     _replaced: asyncio.Event = attrs.field(factory=asyncio.Event)
@@ -67,14 +72,17 @@ class Household:
         """Return all agents, by their names."""
         return await self.journal.look(lambda journal: journal.entries())
 
-    async def add(self, entry: Entry) -> Entry:
-        """Add an agent, and keep it.
+    async def add(self, entry: Entry, wish: Wish | None = None) -> Entry:
+        """Add an agent, and keep it; with `wish` in a folder of its own.
 
         Raises:
             ManifestRefused: another has its name.
+            WorkplaceRefused: it cannot have such a folder.
             LetAgentsError: nobody can keep it.
         """
         self.keeper_of(entry)
+        if wish is not None:
+            entry = await self._placed(entry, wish)
 
         def add(journal: Journal) -> None:
             manifest.check_fresh(entry, journal.entry(entry.entry_id))
@@ -83,6 +91,21 @@ class Household:
         await self.journal.change(add)
         self._keep(entry)
         return entry
+
+    async def _placed(self, entry: Entry, wish: Wish) -> Entry:
+        """Return the agent with the folder that it is to have."""
+        if self.workplaces is None or self.ids is None:
+            raise NotAvailable(
+                "This supervisor makes no folders for its agents.",
+                remedy="Name a folder that there is: `--workspace DIR`.",
+            )
+        attempt = self.ids.uuid()
+        others = [one.worktree for one in await self.entries()]
+        taken = [one.branch for one in others if one is not None]
+        worktree = await self.workplaces.plan(wish, entry.entry_id, attempt, taken)
+        return attrs.evolve(
+            entry, work_attempt_id=attempt, workspace=worktree.folder, worktree=worktree
+        )
 
     async def want(self, entry_id: str, desired: Desired) -> Entry:
         """Change what is wanted of an agent. One that was left alone is tried again.
@@ -109,23 +132,38 @@ class Household:
         self._keepers[entry_id].look_again()
         return entry
 
-    async def remove(self, entry_id: str) -> None:
-        """Forget an agent that is stopped.
+    async def remove(self, entry_id: str) -> Kept | None:
+        """Forget an agent that is stopped. Return which folder of its own was kept, if one was.
 
         Raises:
             ManifestRefused: it is not, or there is none of that name.
         """
 
-        def remove(journal: Journal) -> None:
+        def check(journal: Journal) -> Entry:
             known = journal.entry(entry_id)
             if known is None:
                 raise manifest.unknown(entry_id)
             manifest.check_removable(known)
+            return known
+
+        def remove(journal: Journal) -> None:
+            check(journal)
             journal.drop_entry(entry_id)
 
+        kept = await self._cleared(await self.journal.look(check))
         await self.journal.change(remove)
         task = self._tasks.pop(entry_id, None)
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
         self._keepers.pop(entry_id, None)
+        return kept
+
+    async def _cleared(self, entry: Entry) -> Kept | None:
+        """Remove an agent's folder if nothing is lost with it, before the agent is forgotten."""
+        if entry.worktree is None or self.workplaces is None:
+            return None
+        kept = await self.workplaces.remove(entry.worktree, entry.work_attempt_id)
+        if kept is not None:
+            log.info("workplace.kept", entry_id=entry.entry_id)
+        return kept

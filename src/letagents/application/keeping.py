@@ -25,6 +25,7 @@ from letagents.domain.manifest import Ending, Entry, Execution, FenceLost, Proce
 from letagents.domain.recovery import Action, Seen
 from letagents.domain.sessions import Arrival
 from letagents.domain.turns import ConversationMissing, ProcessAmbiguous
+from letagents.domain.workplaces import Context
 from letagents.ports.ids import Ids
 from letagents.ports.providers import (
     Cause,
@@ -37,12 +38,15 @@ from letagents.ports.providers import (
 )
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.supervision import Journal
+from letagents.ports.workplaces import Workplaces
 
 log = structlog.get_logger()
 
 LOOK_AGAIN = 15.0
 """Seconds after which an agent is looked at again at the latest."""
 
+_BY_FILES = "codex"
+"""The provider whose processes may look for their supervisor in files. (Source: supervisor 4.2.)"""
 _LABELS = {"codex": "Codex", "claude-code": "Claude Code", "cursor": "Cursor"}
 
 LaunchOf = Callable[[Entry, Execution, str], Launch]
@@ -69,6 +73,8 @@ class Keeper:
     words: Words
     ids: Ids
     launch_of: LaunchOf
+    workplaces: Workplaces | None = None
+    """Who makes the agent's folder, where it has one of its own."""
     wait: Callable[[float], Awaitable[None]] = anyio.sleep
     _conversation: Conversation | None = None
     _delivering: "asyncio.Task[None] | None" = None
@@ -184,8 +190,10 @@ class Keeper:
 
         entry = await self._change(begin)
         try:
+            await self._provide(entry)
             place = await self._registered(entry, execution)
             session_id = str(place.fence.session_id)
+            await self._introduce(place.entry, execution, session_id)
             conversation = await self._opened(place.entry, execution, session_id)
         except FenceLost:
             raise
@@ -195,6 +203,25 @@ class Keeper:
         conversation_id = conversation.reference.conversation_id
         entry = await self._change(lambda known: manifest.started(known, conversation_id))
         await self._deliver(entry, execution, conversation, place)
+
+    async def _provide(self, entry: Entry) -> None:
+        """See that the agent's folder is there, where it has one of its own."""
+        if entry.worktree is not None and self.workplaces is not None:
+            await self.workplaces.provide(entry.worktree, entry.work_attempt_id)
+
+    async def _introduce(self, entry: Entry, execution: Execution, session_id: str) -> None:
+        """Write down in its folder who works there now, for who looks for that in files."""
+        if entry.worktree is None or self.workplaces is None or entry.provider != _BY_FILES:
+            return
+        context = Context(
+            entry.entry_id,
+            entry.room_id,
+            execution.work_attempt_id,
+            execution.execution_id,
+            session_id,
+            entry.display_name,
+        )
+        await self.workplaces.introduce(entry.worktree, context)
 
     async def _opened(self, entry: Entry, execution: Execution, session_id: str) -> Conversation:
         launch = self.launch_of(entry, execution, session_id)

@@ -26,6 +26,7 @@ from letagents.domain.errors import LetAgentsError, Malformed
 from letagents.domain.inbox import Move
 from letagents.domain.recovery import Desired, History
 from letagents.domain.surfaces import LOCAL_ROOMS
+from letagents.domain.workplaces import Worktree
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,14})\n?")
@@ -138,6 +139,8 @@ class Entry:
     charter: str = ""
     work_attempt_id: str = ""
     workspace: str | None = None
+    worktree: Worktree | None = None
+    """Where the workspace is a folder that was made for it."""
     continuation_id: str | None = None
     execution: Execution | None = None
     history: History = attrs.field(factory=History)

@@ -5,20 +5,15 @@ sent: with them the socket is the one in the home, whatever else they name.
 """
 
 import json
-import os
 import re
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
 
+from letagents.adapters import marks
+from letagents.adapters.marks import CONTEXT, MARKER
 from letagents.domain.supervised import CoordinatesWrong, OwnSession
-
-CONTEXT = ".letagents-supervisor-context.json"
-MARKER = ".letagents-work-attempt.json"
-LARGEST = 4096
-"""Bytes of either file."""
 
 _PREFIX = "LETAGENTS_SUPERVISOR_"
 _NEEDED = ("ENTRY_ID", "DAEMON_SOCKET", "WORK_ATTEMPT_ID", "EXECUTION_GENERATION_ID")
@@ -134,7 +129,10 @@ def _check_session(session: OwnSession, room_id: str) -> None:
 
 def _document(file: Path, called: str) -> Mapping[str, object] | None:
     """Return the object in a file; None if there is no file."""
-    content = _content(file, called)
+    try:
+        content = marks.content(file)
+    except marks.NotSmall as error:
+        raise _wrong(f"{called} must be a small regular file.") from error
     if content is None:
         return None
     try:
@@ -144,24 +142,6 @@ def _document(file: Path, called: str) -> Mapping[str, object] | None:
     if not isinstance(document, Mapping):
         raise _wrong(f"{called} is malformed.")
     return document
-
-
-def _content(file: Path, called: str) -> bytes | None:
-    """Return the bytes of a small regular file, which no link leads to."""
-    small = _wrong(f"{called} must be a small regular file.")
-    try:
-        if not stat.S_ISREG(file.lstat().st_mode):
-            raise small
-        descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise small from error
-    with os.fdopen(descriptor, "rb") as opened:
-        content = opened.read(LARGEST + 1)
-    if len(content) > LARGEST:
-        raise small
-    return content
 
 
 def _text(document: Mapping[str, object], name: str) -> str:

@@ -25,10 +25,11 @@ def run(arguments: argparse.Namespace) -> int:
     if verb == "list":
         _say(_asked(wire.LIST_AGENTS, {}), arguments)
     elif verb == "add":
-        _say([_asked(wire.PUT_AGENT, {"entry": _entry(arguments)})], arguments)
+        added = _asked(wire.PUT_AGENT, {"entry": _entry(arguments)})
+        _say([added], arguments)
+        _say_folder(added, arguments)
     elif verb == "remove":
-        _asked(wire.REMOVE_AGENT, {"id": arguments.agent})
-        printing.say(f"{arguments.agent} is no agent of this home any more.")
+        _say_removed(_asked(wire.REMOVE_AGENT, {"id": arguments.agent}), arguments)
     else:
         facts = {"id": arguments.agent, "desired_state": _WANTED[verb]}
         _say([_asked(wire.WANT_AGENT, facts)], arguments)
@@ -36,11 +37,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _entry(arguments: argparse.Namespace) -> Mapping[str, object]:
-    workspace = Path(arguments.workspace).expanduser().absolute()
-    if not workspace.is_dir():
+    own = arguments.repo is not None
+    if not own and (arguments.branch or arguments.base):
         raise Malformed(
-            f"There is no folder {workspace}.", remedy="Pass --workspace with one that there is."
+            "--branch and --base say how a folder is made.", remedy="Pass --repo DIR with them."
         )
+    folder = _folder(arguments.repo if own else arguments.workspace)
+    where = "source_repo_path" if own else "workspace_path"
     room_id, settings = rooms.canonical(arguments.room), load()
     usual = settings.server_url if settings.is_hosted(room_id) else LOCAL_ROOMS
     return {
@@ -51,9 +54,39 @@ def _entry(arguments: argparse.Namespace) -> Mapping[str, object]:
         "provider": arguments.provider,
         "model": arguments.model,
         "charter": arguments.charter,
-        "workspace_path": str(workspace),
+        where: folder,
+        "branch": arguments.branch,
+        "base": arguments.base,
         "desired_state": "running",
     }
+
+
+def _folder(given: str) -> str:
+    folder = Path(given).expanduser().absolute()
+    if not folder.is_dir():
+        raise Malformed(f"There is no folder {folder}.", remedy="Pass one that there is.")
+    return str(folder)
+
+
+def _say_folder(agent: Mapping[str, Any], arguments: argparse.Namespace) -> None:
+    """Say where an agent works that has a folder of its own."""
+    if arguments.json or agent["source_repo_path"] is None:
+        return
+    printing.say(f"  It works in {agent['workspace_path']} on the branch {agent['branch']}.")
+    if agent["source_repo_had_changes"]:
+        printing.say(
+            f"  Changes in {agent['source_repo_path']} that are not committed are not in it: it "
+            f"begins at {agent['resolved_revision'][:12]}."
+        )
+
+
+def _say_removed(told: Mapping[str, Any], arguments: argparse.Namespace) -> None:
+    if arguments.json:
+        printing.say_json(told)
+        return
+    printing.say(f"{told['id']} is no agent of this home any more.")
+    if (kept := told["kept"]) is not None:
+        printing.say(f"  Its folder {kept['workspace_path']} is kept: {kept['why']}.")
 
 
 def _asked(method: str, params: Mapping[str, object]) -> Any:

@@ -381,7 +381,13 @@ def _new_agent(add: argparse.ArgumentParser) -> None:
     server = "whose room it is (as your own commands: LETAGENTS_API_URL, or this machine)"
     add.add_argument("--server", metavar="URL", help=server)
     add.add_argument("--provider", choices=providers, required=True, help="which program runs it")
-    add.add_argument("--workspace", metavar="DIR", default=".", help="its folder (this one)")
+    where = add.add_mutually_exclusive_group()
+    where.add_argument("--workspace", metavar="DIR", default=".", help="its folder (this one)")
+    own = "make it a folder of its own: a worktree of the git repository in DIR"
+    where.add_argument("--repo", metavar="DIR", help=own)
+    named = "on which branch there (letagents/AGENT); one that exists is gone on with"
+    add.add_argument("--branch", help=named)
+    add.add_argument("--base", metavar="REVISION", help="from where on there (HEAD)")
     add.add_argument("--model", help="which model (the program's own choice)")
     add.add_argument("--charter", metavar="TEXT", default="", help="what it is told each time")
     add.add_argument("--name", help="what others in the room call it")

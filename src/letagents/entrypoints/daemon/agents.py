@@ -14,6 +14,7 @@ from letagents.domain.ids import RoomId
 from letagents.domain.manifest import Delivery, Entry
 from letagents.domain.recovery import Desired
 from letagents.domain.surfaces import LOCAL_ROOMS
+from letagents.domain.workplaces import Wish, Worktree
 from letagents.wire import supervisor as wire
 from letagents.wire.moments import to_text
 from letagents.wire.supervisor import NotALine, Params, Request
@@ -44,7 +45,8 @@ class Agents:
         given = Params.of(request).value("entry")
         if not isinstance(given, Mapping):
             raise NotALine("manifest.put requires an entry.")
-        return shown(await self.household.add(self._entry(Params(given))))
+        params = Params(given)
+        return shown(await self.household.add(self._entry(params), _wish(params)))
 
     def _entry(self, given: Params) -> Entry:
         return Entry(
@@ -67,8 +69,16 @@ class Agents:
 
     async def _remove(self, request: Request) -> object:
         entry_id = Params.of(request).text("id")
-        await self.household.remove(entry_id)
-        return {"removed": True, "id": entry_id}
+        kept = await self.household.remove(entry_id)
+        told = None if kept is None else {"workspace_path": kept.folder, "why": kept.why}
+        return {"removed": True, "id": entry_id, "kept": told}
+
+
+def _wish(given: Params) -> Wish | None:
+    repository = given.text("source_repo_path")
+    if not repository:
+        return None
+    return Wish(repository, given.text("branch") or None, given.text("base") or None)
 
 
 def _desired(text: str) -> Desired:
@@ -97,8 +107,20 @@ def shown(entry: Entry) -> dict[str, object]:
         "last_error": entry.last_error,
         "created_at": to_text(entry.created_at),
         "workspace_path": entry.workspace,
+        **_of_worktree(entry.worktree),
         "work_attempt_id": entry.work_attempt_id or None,
         "delivery_mode": Delivery.INBOX.value,
+    }
+
+
+def _of_worktree(worktree: Worktree | None) -> dict[str, object]:
+    if worktree is None:
+        return {"source_repo_path": None}
+    return {
+        "source_repo_path": worktree.repository,
+        "branch": worktree.branch,
+        "resolved_revision": worktree.revision,
+        "source_repo_had_changes": worktree.was_dirty,
     }
 
 
