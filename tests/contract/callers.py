@@ -77,6 +77,8 @@ GOOD: Plain = {
     "number": 7,
     "rule": {"event": "timer", "arguments": {"after_ms": 60_000}},
     "name": "poplar",
+    "kinds": ["review"],
+    "code": "provider_error",
     "display_name": "The Shed",
     "summary": "I look at the roof.",
 }

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from tests.contract.documented import whole
@@ -14,6 +15,9 @@ from letagents.testing.determinism import CountingIds, ManualClock
 
 pytestmark = pytest.mark.anyio
 
+NAMED = Path(__file__).with_name("interface_routes.txt")
+WHY = Path(__file__).parents[2] / "docs" / "compatibility.md"
+
 
 def test_no_route_is_without_its_entry_and_no_entry_without_its_route() -> None:
     served = {(method, path) for method, path, _ in ROUTES}
@@ -21,6 +25,23 @@ def test_no_route_is_without_its_entry_and_no_entry_without_its_route() -> None:
     assert served - OPERATIONS.keys() == set()
     assert OPERATIONS.keys() - served == set()
     assert len(served) == len(ROUTES)
+
+
+def in_short(path: str) -> str:
+    return re.sub(r"\{[^}]*\}", "{}", path.replace("/rooms/{room_id:path}", "~"))
+
+
+def test_each_route_that_the_interface_names_is_there_or_it_is_said_why_not() -> None:
+    lines = [one for one in NAMED.read_text("utf-8").splitlines() if not one.startswith("#")]
+    absent = {one.removeprefix("- ") for one in lines if one.startswith("- ")}
+    served, why = (
+        {f"{method} {in_short(path)}" for method, path, _ in ROUTES},
+        WHY.read_text("utf-8"),
+    )
+
+    assert set(lines) - {f"- {one}" for one in absent} - served == set()
+    assert absent & served == set()
+    assert {one for one in absent if one.rpartition("/")[2] not in why} == set()
 
 
 def test_all_that_is_referred_to_is_there() -> None:

@@ -5,17 +5,18 @@ import pytest
 from letagents.domain.errors import Malformed
 from letagents.domain.feeds import FURTHEST, Begun, Cursor, begun
 
-HERE = Cursor(2_000, 30, 4, 5)
+HERE = Cursor(2_000, 30, 4, 5, 6)
 
 
 def test_a_cursor_is_what_it_is_spelt_as() -> None:
-    assert str(HERE) == "2000.30.4.5"
-    assert Cursor.parse("2000.30.4.5") == HERE
+    assert str(HERE) == "2000.30.4.5.6"
+    assert Cursor.parse("2000.30.4.5.6") == HERE
+    assert Cursor.parse("2000.30.4.5") == Cursor(2_000, 30, 4, 5)
     assert Cursor.parse("2000.30.4") == Cursor(2_000, 30, 4, 0), "as it was once"
 
 
 @pytest.mark.parametrize(
-    "text", ["", "1.2", "1.2.3.4.5", "-1.2.3", "a.b.c", "1.2.99999999999", "1.2.٣"]
+    "text", ["", "1.2", "1.2.3.4.5.6", "-1.2.3", "a.b.c", "1.2.99999999999", "1.2.٣"]
 )
 def test_anything_else_is_no_cursor(text: str) -> None:
     with pytest.raises(Malformed):

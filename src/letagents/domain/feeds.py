@@ -18,17 +18,19 @@ from letagents.domain.reasoning import Reasoning, Update
 
 FURTHEST = 1_000
 """Who is so many messages behind, or so many changes of another kind, is told to read the room."""
-_FORM = re.compile(r"([0-9]{1,10})\.([0-9]{1,10})\.([0-9]{1,10})(?:\.([0-9]{1,10}))?")
+_NUMBER = r"([0-9]{1,10})"
+_FORM = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:\.{_NUMBER})?(?:\.{_NUMBER})?")
 
 
 @attrs.frozen
 class Cursor:
-    """The last message, change of the board, of a trace, and of a receipt that were told."""
+    """Up to which message and change of the board, a trace, a receipt and an artifact was told."""
 
     message: int = 0
     change: int = 0
     update: int = 0
     receipt: int = 0
+    artifact: int = 0
 
     @classmethod
     def parse(cls, value: str) -> Self:
@@ -51,7 +53,8 @@ class Cursor:
         return MessageId(self.message) if self.message else None
 
     def __str__(self) -> str:
-        return f"{self.message}.{self.change}.{self.update}.{self.receipt}"
+        numbers = (self.message, self.change, self.update, self.receipt, self.artifact)
+        return ".".join(map(str, numbers))
 
 
 @attrs.frozen
@@ -61,7 +64,14 @@ class Informed:
     message_ids: tuple[MessageId, ...]
 
 
-Thing = Message | TaskView | tuple[Reasoning, Update] | Informed
+@attrs.frozen
+class Published:
+    """That an artifact was published, or published anew."""
+
+    identity: str
+
+
+Thing = Message | TaskView | tuple[Reasoning, Update] | Informed | Published
 
 
 @attrs.frozen
@@ -89,6 +99,7 @@ def begun(asked: Cursor | None, newest: Cursor) -> Begun:
         newest.change - asked.change,
         newest.update - asked.update,
         newest.receipt - asked.receipt,
+        newest.artifact - asked.artifact,
     )
     if all(0 <= span <= FURTHEST for span in behind):
         return Begun(asked)

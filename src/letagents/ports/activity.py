@@ -7,8 +7,10 @@ X29  Whoever ever worked in a room is told of, those who came last first, page b
 from typing import Protocol
 
 from letagents.domain.activity import Activity, Report
+from letagents.domain.failures import Failure
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
+from letagents.domain.messages import Message
 from letagents.domain.whereabouts import Whereabouts
 
 
@@ -22,6 +24,15 @@ class Reports(Protocol):
 
 class Activities(Protocol):
     """What agents are seen to do."""
+
+    async def failed(self, room_id: RoomId, told: Failure, fence: Fence) -> Message:
+        """Let the room say why an agent cannot go on; return what it says, or said before.
+
+        Raises:
+            UnknownRoom, ConnectionLost: as RoomTransport.post.
+            WorkerRequired: it is no worker's.
+        """
+        ...
 
     async def report(self, room_id: RoomId, found: Report, fence: Fence) -> tuple[Activity, bool]:
         """Keep a report; return the one that counts, and whether that is this one.

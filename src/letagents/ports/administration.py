@@ -7,6 +7,7 @@ K126  An admin ends any session of the room; whose it was may come back, as afte
 
 from typing import Protocol
 
+from letagents.domain.event_filters import EventFilter, EventKind
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.rooms import Room
@@ -22,6 +23,24 @@ class Administration(Protocol):
         Raises:
             Malformed: no room is called so (K124).
             AdminRequired: who acts may not (K125).
+            UnknownRoom, ConnectionLost: as RoomTransport.post.
+        """
+        ...
+
+    async def event_filter(self, room_id: RoomId, viewer: Fence | None = None) -> EventFilter:
+        """Return of which events of its repository the room wants to hear (K140).
+
+        Raises: UnknownRoom, ConnectionLost.
+        """
+        ...
+
+    async def filter_events(
+        self, room_id: RoomId, kinds: tuple[EventKind, ...], fence: Fence | None = None
+    ) -> EventFilter:
+        """Let the room hear of those kinds alone; return what counts then.
+
+        Raises:
+            HumansOnly, AdminRequired: who acts may not (K141).
             UnknownRoom, ConnectionLost: as RoomTransport.post.
         """
         ...

@@ -6,7 +6,7 @@ from typing import Any
 from letagents.domain.ids import RoomId
 from letagents.domain.rooms import Room
 from letagents.wire import moments
-from letagents.wire.http import focus_rooms
+from letagents.wire.http import focus_rooms, git_rooms
 from letagents.wire.http.places import part
 from letagents.wire.http.reading import Fields
 
@@ -30,7 +30,7 @@ def plain(entered: Room) -> Plain:
         "code": entered.code,
         "attachments_enabled": False,
         "created_at": moments.to_text(entered.created_at),
-        "git_room": None,
+        "git_room": git_rooms.plain(entered),
         **focus_rooms.plain(entered.focus),
     }
 

@@ -43,6 +43,23 @@ LINKS = Kind(
     about=lambda one: one.task_id,
 )
 
+
+@attrs.frozen
+class Change:
+    """That an artifact has changed; the number is that of the change."""
+
+    number: int
+    identity: str
+
+
+CHANGES = Kind(
+    name="artifact_change",
+    of=Change,
+    key=lambda one: str(one.number),
+    number=lambda one: one.number,
+    is_open=lambda _one: False,
+)
+
 CheckTask = Callable[[Book, str], object]
 """Raises UnknownTask if the room has no task of that id."""
 
@@ -105,6 +122,7 @@ class KeptArtifacts:
             )
             if after != before:
                 book.put(ARTIFACTS, after)
+                book.put(CHANGES, Change(book.next_number(CHANGES), after.identity))
             for task_id in task_ids:
                 book.put(LINKS, Link(task_id, after.identity, after.number))
             return after

@@ -8,12 +8,13 @@ import attrs
 
 from letagents.adapters.rooms.book import Book, Keeping, Kind, Where
 from letagents.adapters.rooms.kept import board_records
+from letagents.adapters.rooms.kept.artifacts import CHANGES, Change
 from letagents.adapters.rooms.kept.board import TERM
 from letagents.adapters.rooms.kept.board_records import BOARD, EVENTS, TASKS
 from letagents.adapters.rooms.kept.reasoning import TRACES, UPDATES
 from letagents.domain import feeds
 from letagents.domain.board import TaskView
-from letagents.domain.feeds import Begun, Cursor, Happened, Informed
+from letagents.domain.feeds import Begun, Cursor, Happened, Informed, Published
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import After, Latest, Message, Page, Window
@@ -56,6 +57,7 @@ class _Changes:
     updates: tuple[tuple[int, Reasoning, Update], ...]
     receipts: tuple[tuple[int, int], ...]
     """Messages, each with the change of one of its receipts."""
+    artifacts: tuple[Change, ...]
 
 
 @attrs.frozen
@@ -88,17 +90,18 @@ class KeptFeed:
 
     async def _newest(self, room_id: RoomId, viewer: Fence | None) -> Cursor:
         # What is written between the two looks is told: of the board it is read first.
-        change, update, receipt = await self._rooms.look(
+        change, update, receipt, artifact = await self._rooms.look(
             room_id,
             lambda book: (
                 _newest(book, EVENTS),
                 _newest(book, UPDATES),
                 book.last_receipt_change(),
+                _newest(book, CHANGES),
             ),
         )
         page = await self._rooms.peek(room_id, Latest(1), viewer)
         message = page.messages[-1].id.number if page.messages else 0
-        return Cursor(message, change, update, receipt)
+        return Cursor(message, change, update, receipt, artifact)
 
     def _since(self, book: Book, cursor: Cursor) -> _Changes:
         last = _changed(book, cursor.change)
@@ -111,6 +114,7 @@ class KeptFeed:
             tasks=tuple((last[view.task.task_id], view) for view in views),
             updates=tuple((one.number, trace, one) for one, trace in traces if trace is not None),
             receipts=tuple(book.receipts_changed(cursor.receipt, AT_ONCE)),
+            artifacts=tuple(book.find(CHANGES, Where(after=cursor.artifact, limit=AT_ONCE))),
         )
 
 
@@ -138,6 +142,9 @@ def _in_order(cursor: Cursor, said: Sequence[Message], changes: _Changes) -> Ite
     for number, trace, update in changes.updates:
         cursor = attrs.evolve(cursor, update=number)
         yield Happened((trace, update), cursor)
+    for one in changes.artifacts:
+        cursor = attrs.evolve(cursor, artifact=one.number)
+        yield Happened(Published(one.identity), cursor)
     if changes.receipts:
         yield _informed(cursor, changes.receipts)
 

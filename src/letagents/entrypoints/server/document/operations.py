@@ -279,6 +279,19 @@ _ROOMS: Table = {
         method=TEXT,
         status=TEXT_OR_NULL,
     ),
+    ("POST", f"{_ROOM}/agent-sessions/{{session_id}}/failures"): _does(
+        in_room(message=ref("Message")),
+        201,
+        needs=("code",),
+        code=one_of(
+            "quota_exhausted",
+            "authentication_required",
+            "model_unavailable",
+            "configuration_error",
+            "provider_error",
+        ),
+        origin_event_id=TEXT_OR_NULL,
+    ),
     ("GET", f"{_ROOM}/activity-history"): _reads(
         in_room(
             history=several({"allOf": [ref("Presence"), shape(ended_at=MOMENT_OR_NULL)]}),
@@ -323,6 +336,24 @@ _BOARD: Table = {
         source_message_id=TEXT_OR_NULL,
         client_task_id=TEXT_OR_NULL,
         **_APPROVED,
+    ),
+    ("GET", f"{_ROOM}/tasks/github-status"): _reads(
+        in_room(
+            is_connected=FLAG,
+            note=TEXT,
+            tasks=several(
+                shape(
+                    task_id=TEXT,
+                    status=TEXT,
+                    pr_url=TEXT_OR_NULL,
+                    workflow_artifacts=several(ref("Artifact")),
+                    updated_at=MOMENT,
+                )
+            ),
+            has_more=FLAG,
+        ),
+        after=TEXT,
+        **_LIMIT,
     ),
     ("GET", f"{_TASK}/history"): _reads(
         in_room(task=ref("Task"), events=several(ref("BoardEvent")), has_more=FLAG),
@@ -521,7 +552,13 @@ _HAPPENED = _reads(
 )
 _RULE: dict[str, Any] = in_room({"created": FLAG}, rule=ref("WakeRule"))
 
+_FILTER = ref("EventFilter")
+
 _MEMORY: Table = {
+    ("GET", f"{_ROOM}/github-event-filter"): _reads(_FILTER),
+    ("PUT", f"{_ROOM}/github-event-filter"): _does(
+        _FILTER, acts="person", needs=("kinds",), kinds=several(TEXT)
+    ),
     **_kept("memory"),
     **_kept("attention"),
     ("POST", f"{_ROOM}/attention/{{record_id}}/respond"): _does(

@@ -448,6 +448,13 @@ MEMORY = {
         note=TEXT,
         can_manage=FLAG,
     ),
+    "EventFilter": in_room(
+        kinds=several(TEXT),
+        available_kinds=several(TEXT),
+        updated_by=TEXT_OR_NULL,
+        updated_at=MOMENT_OR_NULL,
+        can_manage=FLAG,
+    ),
     "SharedArtifact": in_room(
         identity_key=TEXT,
         provider=TEXT,

@@ -2,6 +2,7 @@
 
 from starlette.responses import Response
 
+from letagents.domain import failures
 from letagents.domain.accounts import WorkerSessionRequired
 from letagents.domain.errors import ConnectionLost, Malformed, NotAvailable
 from letagents.domain.ids import SessionId
@@ -11,6 +12,7 @@ from letagents.entrypoints.server.answers import Refused, answer, told
 from letagents.entrypoints.server.calls import Call
 from letagents.ports.activity import Activities
 from letagents.wire.http import activity as wire
+from letagents.wire.http import messages as wire_messages
 from letagents.wire.http.problems import Form, Forms
 
 _BAD = Form(401, text="Invalid or ended native worker session credentials.")
@@ -40,6 +42,17 @@ async def report(call: Call) -> Response:
     return answer(wire.plain(call.room_id, kept, recorded=is_new))
 
 
+async def failed(call: Call) -> Response:
+    """Let the room say why the caller's agent cannot go on."""
+    fence = await call.acting()
+    if call.named("session_id") != str(fence.session_id):
+        raise Refused(403, "Worker sessions can only report failures of themselves.")
+    body = await call.body()
+    told_of = failures.failure(body.get("code"), body.get("origin_event_id"))
+    said = await _activities(call).failed(call.room_id, told_of, fence)
+    return answer({"room_id": str(call.room_id), "message": wire_messages.plain(said)}, 201)
+
+
 async def history(call: Call) -> Response:
     """Show who ever worked in the room, those who came last first."""
     viewer = await call.looking()
@@ -60,5 +73,6 @@ async def history(call: Call) -> Response:
 
 ROUTES = (
     ("POST", "/rooms/{room_id:path}/agent-sessions/{session_id}/native-activity", report),
+    ("POST", "/rooms/{room_id:path}/agent-sessions/{session_id}/failures", failed),
     ("GET", "/rooms/{room_id:path}/activity-history", history),
 )

@@ -67,7 +67,8 @@ async def say(call: Call) -> Response:
         said = await call.hosting.rooms.post(call.room_id, draft, fence)
     alike = notices.plain(said.mention_notices)
     shown = await threaded.one(call, said, is_person=await call.shown() is None)
-    return answer({**shown, "room_id": str(call.room_id), **alike}, 201)
+    own = {"client_message_id": await call.text("client_message_id")}
+    return answer({**shown, "room_id": str(call.room_id), **own, **alike}, 201)
 
 
 async def _prompt_kind(call: Call) -> str | None:

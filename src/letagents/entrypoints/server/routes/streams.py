@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 from letagents.domain.board import TaskView
 from letagents.domain.deliveries import Transport
 from letagents.domain.errors import ConnectionLost, LetAgentsError, Malformed, NotAvailable
-from letagents.domain.feeds import Begun, Cursor, Happened, Informed
+from letagents.domain.feeds import Begun, Cursor, Happened, Informed, Published
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId
 from letagents.domain.messages import Message
@@ -146,6 +146,8 @@ class _Telling:
                 return "task_update", wire_board.plain(one.thing, room_id)
             case Informed(message_ids):
                 return "message_info_updated", {"message_ids": list(map(str, message_ids))}
+            case Published(identity):
+                return "artifact_update", {"artifact_identity_key": identity}
             case trace, update:
                 return "reasoning_update", {
                     "session": wire_reasoning.plain(trace, room_id),
