@@ -113,7 +113,7 @@ async def test_nothing_is_told_while_something_is_open_or_a_manager_or_nobody_is
     assert len(await told(rooms, "Nothing has been open")) == 1
 
 
-@pytest.mark.rule("D35")
+@pytest.mark.rule("D35", "D37")
 async def test_who_is_idle_is_told_once_of_what_waits_for_somebody(
     rooms: KeptRooms, ada: Connection, clock: ManualClock
 ) -> None:
@@ -128,6 +128,11 @@ async def test_who_is_idle_is_told_once_of_what_waits_for_somebody(
         await roster.note(ROOM, Said(), ada.fence)
         clock.pass_by(timedelta(hours=1))
     page = await rooms.read(ROOM, Latest(1), ada.fence)
+
+    await board.propose(ROOM, Proposal(title="door"))
+    await board.mute(ROOM, "task_2")
+    clock.pass_by(WAITING[Status.ACCEPTED])
+    await roster.note(ROOM, Said(), ada.fence)
 
     assert early == busy == []
     assert len(await told(rooms, "nobody has taken it up")) == 1

@@ -30,12 +30,24 @@ class LeaseView:
 
 
 @attrs.frozen(kw_only=True)
+class Stale:
+    """Why a task is stale, and for how long, if it is; and who muted it, if somebody did."""
+
+    reason: str | None = None
+    lasts: timedelta | None = None
+    muted_by: str | None = None
+    muted_at: datetime | None = None
+
+
+@attrs.frozen(kw_only=True)
 class TaskView:
     """A task with who holds it and what stops it."""
 
     task: Task
     leases: tuple[LeaseView, ...] = ()
     locks: tuple[Lock, ...] = ()
+    stale: Stale | None = attrs.field(default=None, eq=False)
+    """How it waits at this moment; None where nobody looked."""
 
 
 @attrs.frozen(kw_only=True)

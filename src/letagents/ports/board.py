@@ -157,6 +157,12 @@ class Board(Protocol):
         """Return what happened to a task, and how it stands."""
         ...
 
+    async def mute(
+        self, room_id: RoomId, task_id: str, fence: Fence | None = None, *, is_muted: bool = True
+    ) -> TaskView:
+        """Let nobody be told that a task waits, until it changes; or let them be told again."""
+        ...
+
     async def lock(
         self,
         room_id: RoomId,

@@ -1,20 +1,23 @@
 """What a person does to a board, and who learns of it. A part of what every Board does."""
 
+import attrs
 import pytest
 
 from letagents.domain.activation import Decision
-from letagents.domain.board import Query, Release, ReviewAssign, ReviewClaim, Target
+from letagents.domain.board import Query, Release, ReviewAssign, ReviewClaim, Stale, Target
 from letagents.domain.events import EventType
 from letagents.domain.leases import LeaseKind, LeaseMissing
 from letagents.domain.locks import LockReason
 from letagents.domain.messages import Latest, Message
 from letagents.domain.moves import WrongStatus
 from letagents.domain.sessions import Connection
+from letagents.domain.stalls import WAITING
 from letagents.domain.tasks import Assignee, InvalidTransition, Patch, Proposal, Status
 from letagents.ports.board import Board
 from letagents.ports.rooms import RoomTransport
 from letagents.testing.contracts.room_callers import ROOM, person
 from letagents.testing.contracts.task_holders import HoldersOfTasks, lease_of, to
+from letagents.testing.determinism import ManualClock
 
 GIVEN = Status.ASSIGNED
 
@@ -50,6 +53,26 @@ class BoardPeopleContract(HoldersOfTasks):
         assert await board_elsewhere.task(ROOM, task_id) == before
         again = await board.change(ROOM, task_id, accept, human.fence, where={Status.CANCELLED})
         assert again.task.status is Status.ACCEPTED
+
+    @pytest.mark.rule("D36", "D37")
+    async def test_what_somebody_muted_is_muted_until_it_changes(
+        self, board: Board, board_elsewhere: Board, clock: ManualClock, human: Connection
+    ) -> None:
+        task_id = await self.accepted(board)
+        fresh = (await board.task(ROOM, task_id)).stale
+        clock.pass_by(WAITING[Status.ACCEPTED])
+        muted = await board.mute(ROOM, task_id, human.fence)
+        again = await board.mute(ROOM, task_id, human.fence)
+        [listed] = (await board_elsewhere.tasks(ROOM, Query())).tasks
+        loud = (await board.mute(ROOM, task_id, human.fence, is_muted=False)).stale
+        await board.mute(ROOM, task_id, human.fence)
+        await board.change(ROOM, task_id, to(Status.CANCELLED), human.fence)
+        changed = (await board_elsewhere.task(ROOM, task_id)).stale
+
+        waits = Stale(reason="accepted_unclaimed", lasts=WAITING[Status.ACCEPTED])
+        by = {"muted_by": human.session.actor_label, "muted_at": clock.now()}
+        assert muted.stale == again.stale == listed.stale == attrs.evolve(waits, **by)
+        assert (fresh, loud, changed) == (Stale(), waits, Stale())
 
     @pytest.mark.rule("B8")
     async def test_who_loses_a_task_to_a_person_is_called(

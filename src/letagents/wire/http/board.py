@@ -4,10 +4,10 @@ Beside the fields of that page, a task says which session is on it, who proposed
 which key of its own, and how often it was changed.
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from letagents.domain.board import History, LeaseMoved, TaskPage, TaskView
+from letagents.domain.board import History, LeaseMoved, Stale, TaskPage, TaskView
 from letagents.domain.errors import Malformed
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.tasks import (
@@ -142,7 +142,33 @@ def plain(view: TaskView, room_id: RoomId) -> Plain:
     return plain_task(view.task, room_id) | {
         "active_leases": [leases.plain_view(one, room_id) for one in view.leases],
         "active_locks": [leases.plain_lock(one, room_id) for one in view.locks],
+        "stale_prompt_state": _plain_stale(view.stale or Stale()),
     }
+
+
+def _plain_stale(stale: Stale) -> Plain:
+    lasts = stale.lasts
+    return {
+        "is_stale": stale.reason is not None,
+        "reason": stale.reason,
+        "stale_for_ms": None if lasts is None else lasts // timedelta(milliseconds=1),
+        "muted": stale.muted_by is not None,
+        "muted_by": stale.muted_by,
+        "muted_at": None if stale.muted_at is None else moments.to_text(stale.muted_at),
+    }
+
+
+def _stale(told: Fields | None) -> Stale | None:
+    """Return how a task waits; None where a server does not tell, or only that it does not."""
+    if told is None or "muted" not in told.document:
+        return None
+    lasts = told.number_or_none("stale_for_ms")
+    return Stale(
+        reason=told.text_or_none("reason"),
+        lasts=None if lasts is None else timedelta(milliseconds=lasts),
+        muted_by=told.text_or_none("muted_by"),
+        muted_at=told.moment_or_none("muted_at"),
+    )
 
 
 def view(document: object) -> TaskView:
@@ -156,6 +182,7 @@ def view(document: object) -> TaskView:
         task=task(document),
         leases=tuple(map(leases.view, fields.list("active_leases"))),
         locks=tuple(map(leases.lock, fields.list("active_locks"))),
+        stale=_stale(fields.part("stale_prompt_state")),
     )
 
 

@@ -179,6 +179,13 @@ class HostedBoard:
         except Absent as error:
             raise _not_there("the history of tasks") from error
 
+    async def mute(
+        self, room_id: RoomId, task_id: str, fence: Fence | None = None, *, is_muted: bool = True
+    ) -> TaskView:
+        """Let nobody be told that a task waits, or let them be told again."""
+        asked = {"muted": is_muted}
+        return await self._send(room_id, task_id, "/stale-prompt-mute", asked, fence, wire.view)
+
     async def lock(
         self,
         room_id: RoomId,

@@ -6,7 +6,7 @@ from datetime import timedelta
 import attrs
 
 from letagents.adapters.rooms.book import Book, Keeping, Where
-from letagents.adapters.rooms.kept import board_records, doing, origins
+from letagents.adapters.rooms.kept import board_records, doing, mutes, origins
 from letagents.adapters.rooms.kept import leases as kept_leases
 from letagents.adapters.rooms.kept import tasks as kept_tasks
 from letagents.adapters.rooms.kept.board_records import EVENTS, LOCKS, TASKS
@@ -77,7 +77,7 @@ class KeptBoard:
             stops = board_records.locks(book)
             shown = board_records.views(book, found[: query.bounded], self._term, stops)
             return TaskPage(
-                tasks=tuple(shown),
+                tasks=tuple(mutes.marked(book, shown)),
                 more=len(found) > query.bounded,
                 locks=tuple(board_records.locks_on(None, stops)),
             )
@@ -89,7 +89,7 @@ class KeptBoard:
 
         def task(book: Book) -> TaskView:
             sheet = self._sheet(book)
-            return sheet.view(sheet.task(task_id))
+            return mutes.view(sheet, sheet.task(task_id))
 
         return await self._rooms.look(room_id, task, viewer)
 
@@ -177,11 +177,21 @@ class KeptBoard:
 
         def history(book: Book) -> History:
             sheet = self._sheet(book)
-            view = sheet.view(sheet.task(task_id))
+            view = mutes.view(sheet, sheet.task(task_id))
             found = book.find(EVENTS, Where(about=task_id, after=after, limit=most + 1))
             return History(view=view, events=tuple(found[:most]), more=len(found) > most)
 
         return await self._rooms.look(room_id, history, viewer)
+
+    async def mute(
+        self, room_id: RoomId, task_id: str, fence: Fence | None = None, *, is_muted: bool = True
+    ) -> TaskView:
+        """Let nobody be told that a task waits, or let them be told again."""
+
+        def mute(book: Book) -> TaskView:
+            return mutes.mute(self._sheet(book), task_id, is_muted=is_muted)
+
+        return await self._rooms.change(room_id, mute, fence)
 
     async def lock(
         self,

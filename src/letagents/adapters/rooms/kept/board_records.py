@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from letagents.adapters.rooms.book import Book, Kind, Lookup, Where
 from letagents.adapters.rooms.kept import links
-from letagents.domain import leases
+from letagents.domain import leases, stale_tasks
 from letagents.domain.approvals import Standing
-from letagents.domain.board import LeaseView, TaskView
+from letagents.domain.board import LeaseView, Stale, TaskView
 from letagents.domain.events import Event
 from letagents.domain.leases import Evidence, Lease, LeaseKind
 from letagents.domain.locks import Lock
@@ -170,9 +170,16 @@ def views(
             task=one,
             leases=tuple(held.get(one.task_id, ())),
             locks=tuple(locks_on(one.task_id, stops)),
+            stale=stale(book, one, held.get(one.task_id, ())),
         )
         for one in several
     ]
+
+
+def stale(book: Book, one: Task, held: Sequence[LeaseView]) -> Stale:
+    """Return how a task waits on which these leases are."""
+    is_worked_on = any(each.lease.kind is LeaseKind.WORK for each in held)
+    return stale_tasks.look(one, book.now, is_worked_on=is_worked_on)
 
 
 def _open(book: Book, kind: Kind[V]) -> Iterator[V]:

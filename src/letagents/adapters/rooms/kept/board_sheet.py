@@ -121,7 +121,12 @@ class Sheet:
         """Return a task with who holds it and what stops it."""
         held = [self.active(kind, task) for kind in LEASES]
         shown = [board_records.lease_view(self.book, one, self.term) for one in held if one]
-        return TaskView(task=task, leases=tuple(shown), locks=tuple(self.locks(task)))
+        return TaskView(
+            task=task,
+            leases=tuple(shown),
+            locks=tuple(self.locks(task)),
+            stale=board_records.stale(self.book, task, shown),
+        )
 
     def check_locks(self, task: Task | None = None) -> None:
         """Let nothing pass by a lock. Raises Locked."""

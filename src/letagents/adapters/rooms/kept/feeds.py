@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 import attrs
 
 from letagents.adapters.rooms.book import Book, Keeping, Kind, Where
-from letagents.adapters.rooms.kept import board_records
+from letagents.adapters.rooms.kept import board_records, mutes
 from letagents.adapters.rooms.kept.artifacts import CHANGES, Change
 from letagents.adapters.rooms.kept.board import TERM
 from letagents.adapters.rooms.kept.board_records import BOARD, EVENTS, TASKS
@@ -107,7 +107,8 @@ class KeptFeed:
         last = _changed(book, cursor.change)
         tasks = [task for task_id in last if (task := book.get(TASKS, task_id)) is not None]
         stops = board_records.locks(book) if tasks else []
-        views = board_records.views(book, tasks, self._term, stops)
+        tasks.sort(key=lambda one: one.number)
+        views = mutes.marked(book, board_records.views(book, tasks, self._term, stops))
         updates = book.find(UPDATES, Where(after=cursor.update, limit=AT_ONCE))
         traces = ((one, book.get(TRACES, one.reasoning_id)) for one in updates)
         return _Changes(

@@ -1,7 +1,9 @@
 """Telling of a board that stands still, within one transaction."""
 
+from itertools import islice
+
 from letagents.adapters.rooms.book import Book, Where
-from letagents.adapters.rooms.kept import dues
+from letagents.adapters.rooms.kept import dues, mutes
 from letagents.adapters.rooms.kept import intents as kept_intents
 from letagents.adapters.rooms.kept import managers as kept_managers
 from letagents.adapters.rooms.kept.board_records import TASKS
@@ -39,7 +41,8 @@ def _somebody_sees_to_it(book: Book) -> bool:
 def idle(book: Book) -> None:
     """Tell an agent that is idle, and the others, what waits for somebody (D35)."""
     tasks = book.find(TASKS, Where(is_open=True, limit=_LOOKED_AT))
-    for task in stalls.waiting(tasks, book.now)[: stalls.AT_ONCE]:
+    waiting = (one for one in stalls.waiting(tasks, book.now) if mutes.on(book, one) is None)
+    for task in islice(waiting, stalls.AT_ONCE):
         stands_since = moments.to_text(task.updated_at)
         book.say(
             stalls.told(task, book.now),

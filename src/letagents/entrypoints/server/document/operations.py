@@ -387,6 +387,7 @@ _BOARD: Table = {
         expected_head_sha=TEXT_OR_NULL,
         epoch=INTEGER_OR_NULL,
     ),
+    ("POST", f"{_TASK}/stale-prompt-mute"): _does(ref("Task"), acts="person", muted=FLAG),
     ("GET", _TASK): _reads(ref("Task")),
     ("PATCH", _TASK): _does(
         ref("Task"),

@@ -110,6 +110,14 @@ async def history(call: Call) -> Response:
     return answer(wire.plain_history(found, call.room_id))
 
 
+async def mute(call: Call) -> Response:
+    """Let nobody be told that a task waits, until it changes; or let them be told again."""
+    fence, fields = await call.acting_marked(), await call.fields()
+    is_muted = fields.flag("muted") if "muted" in fields.document else True
+    view = await _board(call).mute(call.room_id, call.named("task_id"), fence, is_muted=is_muted)
+    return answer(wire.plain(view, call.room_id))
+
+
 async def lock(call: Call) -> Response:
     """Stop the work on a task, or on the whole board."""
     fence, fields = await call.acting_marked(), await call.fields()
@@ -142,6 +150,7 @@ ROUTES = (
     ("POST", f"{_TASK}/lease-action", lease_action),
     ("POST", f"{_TASK}/review-lease-action", review_action),
     ("POST", f"{_TASK}/review-verdict", verdict),
+    ("POST", f"{_TASK}/stale-prompt-mute", mute),
     ("GET", _TASK, task),
     ("PATCH", _TASK, change),
     ("POST", "/rooms/{room_id:path}/locks", lock),
