@@ -72,6 +72,7 @@ GOOD: Plain = {
     "expected_version": 1,
     "archived": True,
     "guidelines": "Write tests.",
+    "agent_reply_order": "sequential",
     "provider": "github",
     "kind": "pull_request",
     "number": 7,

@@ -177,6 +177,9 @@ def test_guidelines_are_set_by_people_and_read_by_agents(desk: Desk, tmp_path: P
     assert (found["inherited_from_room_id"], found["can_manage"]) == (None, False)
 
     page.write_text("x" * 8001, "utf-8")
+    ordered = desk.typed("guidelines", "workshop", "--replies", "sequential")
+    assert ordered.endswith("one after another)\nWrite tests.\n")
+    assert desk.call("get_room_guidelines")["agent_reply_order"] == "sequential"
     assert "8,001 bytes" in desk.complained("guidelines", "workshop", "--set", str(page))
     page.write_bytes(b"\xff")
     assert "is no UTF-8" in desk.complained("guidelines", "workshop", "--set", str(page))

@@ -20,7 +20,7 @@ from letagents.domain.sessions import Connection
 
 if TYPE_CHECKING:  # a process that asks for nothing of this loads nothing of it
     from letagents.domain.artifacts import Shared
-    from letagents.domain.guidelines import InForce
+    from letagents.domain.guidelines import InForce, ReplyOrder
     from letagents.domain.knowledge import Entry, Section
     from letagents.domain.messages import Message
     from letagents.domain.reasoning import Reasoning, Trace, Update
@@ -138,6 +138,12 @@ class Memory:
     async def set_guidelines(self, speaker: Connection, text: str) -> "InForce":
         """Set a room's guidelines, as a human being; return what counts then."""
         asked = self.stores.guidelines.set(speaker.session.room_id, text, speaker.fence)
+        return await self._told(speaker, asked)
+
+    async def set_reply_order(self, speaker: Connection, order: "ReplyOrder") -> "InForce":
+        """Set how agents answer that are called together, as a human being."""
+        room_id = speaker.session.room_id
+        asked = self.stores.guidelines.set_reply_order(room_id, order, speaker.fence)
         return await self._told(speaker, asked)
 
     async def guidelines(self, room_id: RoomId, viewer: Connection | None = None) -> "InForce":

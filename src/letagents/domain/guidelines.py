@@ -4,8 +4,11 @@ K30  Guidelines are at most 8,000 bytes; line ends are LF, and none is left at t
 K31  A room without guidelines of its own has those of the room beside which it is, else those of
      its repository's room, and says whose.
 K32  Only a human being who is admin of the room sets them; setting nothing gives up a room's own.
+K46  Agents that are called together answer at once, unless a human being who is admin of the room
+     has set that they do so one after another.
 """
 
+import enum
 import re
 from datetime import datetime
 
@@ -55,12 +58,31 @@ class Guidelines:
     version: int = 1
 
 
+class ReplyOrder(enum.Enum):
+    """How agents answer that are called together."""
+
+    PARALLEL = "parallel"
+    SEQUENTIAL = "sequential"
+
+
+@attrs.frozen
+class Ordered:
+    """How they do in a room, after so many changes of it."""
+
+    order: ReplyOrder
+    version: int = 1
+
+
 @attrs.frozen
 class InForce:
-    """What counts in a room, and from which room it has it if it is not its own."""
+    """What counts in a room, and from which room it has it if it is not its own.
+
+    The order of replies is always the room's own.
+    """
 
     guidelines: Guidelines | None = None
     inherited_from: RoomId | None = None
+    reply_order: ReplyOrder = ReplyOrder.PARALLEL
 
 
 def normal(text: object) -> str | None:
@@ -90,16 +112,35 @@ def set_by(
         HumansOnly: no human being acts.
         Malformed, GuidelinesTooLong: as `normal`.
     """
-    author = Author.of(by)
-    if not author.is_human:
-        raise HumansOnly(
-            "Only a human being can set a room's guidelines.",
-            remedy="Ask your user: `letagents guidelines ROOM --set FILE`.",
-        )
+    author = _human(by, "set a room's guidelines", "--set FILE")
     plain = normal(text)
     if before is not None and before.text == plain:
         return before
     return Guidelines(plain, author, now, (before.version if before else 0) + 1)
+
+
+def ordered_by(
+    by: Session | None, order: ReplyOrder, before: Ordered | None
+) -> tuple[Author, Ordered | None]:
+    """Return who sets the order of replies, and what it is then; None if nothing changes (K46).
+
+    Raises:
+        HumansOnly: no human being acts.
+    """
+    author = _human(by, "set in which order agents reply", f"--replies {order.value}")
+    if order is (before.order if before else ReplyOrder.PARALLEL):
+        return author, None
+    return author, Ordered(order, (before.version if before else 0) + 1)
+
+
+def _human(by: Session | None, does: str, option: str) -> Author:
+    author = Author.of(by)
+    if not author.is_human:
+        raise HumansOnly(
+            f"Only a human being can {does}.",
+            remedy=f"Ask your user: `letagents guidelines ROOM {option}`.",
+        )
+    return author
 
 
 def forebears_of(room_id: RoomId, parent: RoomId | None) -> tuple[RoomId, ...]:

@@ -71,6 +71,7 @@ def guidelines(found: InForce, room_id: RoomId, *, can_manage: bool) -> Plain:
         "max_bytes": rules_of_guidelines.MAX_BYTES,
         "token_budget": rules_of_guidelines.TOKEN_BUDGET,
         "note": GUIDELINES_NOTE,
+        "agent_reply_order": found.reply_order.value,
         "can_manage": can_manage,
     }
 

@@ -290,8 +290,14 @@ def _guidelines(commands: Commands) -> None:
     guidelines = _command(commands, "guidelines", module="memory", does=does)
     guidelines.set_defaults(command="guidelines")
     guidelines.add_argument("room", metavar="ROOM", help="its name or invite code")
-    guidelines.add_argument(
+    setting = guidelines.add_mutually_exclusive_group()
+    setting.add_argument(
         "--set", metavar="FILE", help="set them to what is in it; - reads; nothing takes them away"
+    )
+    setting.add_argument(
+        "--replies",
+        choices=("parallel", "sequential"),
+        help="how agents answer that are called together: at once, or one after another",
     )
     guidelines.add_argument(
         "--as", dest="name", metavar="NAME", help="your name (else as git has it)"

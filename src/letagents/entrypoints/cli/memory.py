@@ -9,7 +9,7 @@ import anyio
 
 from letagents.domain import knowledge, records
 from letagents.domain.errors import Malformed
-from letagents.domain.guidelines import MAX_BYTES, InForce
+from letagents.domain.guidelines import MAX_BYTES, InForce, ReplyOrder
 from letagents.domain.ids import RoomId
 from letagents.domain.knowledge import Section
 from letagents.domain.names import primary_label
@@ -21,6 +21,7 @@ from letagents.entrypoints.cli.visiting import visiting
 from letagents.wire import memory, moments
 
 INDENT = "  "
+_ONE_AFTER_ANOTHER = "(agents that are called together answer one after another)"
 NOTHING = {
     Section.ATTENTION: "Nothing waits for an answer.",
     Section.MEMORY: "Nobody has kept a fact in this room yet.",
@@ -183,10 +184,15 @@ async def _answered(arguments: argparse.Namespace, text: str, name: str | None) 
 
 def _guidelines(arguments: argparse.Namespace, surface: Surface) -> None:
     text = None if arguments.set is None else _file_given(arguments.set)
-    room_id, found = anyio.run(_in_force, arguments, text)
+    if text is None and arguments.replies is not None:
+        room_id, found = anyio.run(_ordered, arguments)
+    else:
+        room_id, found = anyio.run(_in_force, arguments, text)
     if arguments.json:
         printing.say_json(memory.guidelines(found, room_id, can_manage=True))
         return
+    if found.reply_order is not ReplyOrder.PARALLEL:
+        printing.say(surface.painted(_ONE_AFTER_ANOTHER, DIM))
     kept = found.guidelines
     if kept is None or kept.text is None:
         printing.say(NO_GUIDELINES)
@@ -196,6 +202,12 @@ def _guidelines(arguments: argparse.Namespace, surface: Surface) -> None:
         printing.say(surface.painted(f"(those of {whose})", DIM))
     for line in printing.lines(kept.text):
         printing.say(line)
+
+
+async def _ordered(arguments: argparse.Namespace) -> tuple[RoomId, InForce]:
+    async with visiting(arguments.room) as visit, visit.acting(name_given(arguments.name)) as by:
+        order = ReplyOrder(arguments.replies)
+        return visit.room_id, await visit.client.memory.set_reply_order(by, order)
 
 
 async def _in_force(arguments: argparse.Namespace, text: str | None) -> tuple[RoomId, InForce]:

@@ -70,8 +70,9 @@ class BoardPeopleContract(HoldersOfTasks):
         changed = (await board_elsewhere.task(ROOM, task_id)).stale
 
         waits = Stale(reason="accepted_unclaimed", lasts=WAITING[Status.ACCEPTED])
-        by = {"muted_by": human.session.actor_label, "muted_at": clock.now()}
-        assert muted.stale == again.stale == listed.stale == attrs.evolve(waits, **by)
+        by = human.session.actor_label
+        mute = attrs.evolve(waits, muted_by=by, muted_at=clock.now())
+        assert muted.stale == again.stale == listed.stale == mute
         assert (fresh, loud, changed) == (Stale(), waits, Stale())
 
     @pytest.mark.rule("B8")

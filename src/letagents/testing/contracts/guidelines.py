@@ -5,7 +5,7 @@ import pytest
 from letagents.domain.activation import Decision
 from letagents.domain.authors import HumansOnly
 from letagents.domain.git_rooms import Ref
-from letagents.domain.guidelines import GuidelinesTooLong, InForce
+from letagents.domain.guidelines import GuidelinesTooLong, InForce, ReplyOrder
 from letagents.domain.ids import RoomId
 from letagents.domain.messages import Latest
 from letagents.domain.sessions import Connection
@@ -78,6 +78,27 @@ class GuidelinesContract(RoomCallers):
         assert (text_of(own), own.inherited_from) == ("For us.", None)
         await guidelines.set(BRANCH, " \n")
         assert await guidelines.in_force(BRANCH) == inherited
+
+    @pytest.mark.rule("K46", "K39")
+    async def test_a_human_being_sets_how_agents_answer_that_are_called_together(
+        self,
+        rooms: RoomTransport,
+        guidelines: GuidelinesOf,
+        guidelines_elsewhere: GuidelinesOf,
+        ada: Connection,
+    ) -> None:
+        human = await rooms.connect(ROOM, person())
+        with pytest.raises(HumansOnly):
+            await guidelines.set_reply_order(ROOM, ReplyOrder.SEQUENTIAL, ada.fence)
+        before = await guidelines.in_force(ROOM)
+        for order in (ReplyOrder.PARALLEL, ReplyOrder.SEQUENTIAL, ReplyOrder.SEQUENTIAL):
+            found = await guidelines.set_reply_order(ROOM, order, human.fence)
+        said = (await rooms.read(ROOM, Latest(), ada.fence)).messages
+
+        assert before.reply_order is ReplyOrder.PARALLEL
+        assert found == await guidelines_elsewhere.in_force(ROOM)
+        assert found.reply_order is ReplyOrder.SEQUENTIAL
+        assert ["one after another" in one.text for one in said] == [True]
 
     @pytest.mark.rule("K39", "A61")
     async def test_a_change_is_said_once_and_shown_to_every_agent(

@@ -1,13 +1,20 @@
 """What people wish from a hosted room's agents, and back. (Source: hosted-api 3.13.)
 
-Of our own are the `version`, and the `author` of whom that page shows the name alone.
+Of our own are the `version`, the `agent_reply_order` beside them, and the `author` of whom that
+page shows the name alone.
 """
 
 from datetime import UTC, datetime
 from typing import Any
 
-from letagents.domain.errors import LetAgentsError
-from letagents.domain.guidelines import MAX_BYTES, Guidelines, GuidelinesTooLong, InForce
+from letagents.domain.errors import LetAgentsError, Malformed
+from letagents.domain.guidelines import (
+    MAX_BYTES,
+    Guidelines,
+    GuidelinesTooLong,
+    InForce,
+    ReplyOrder,
+)
 from letagents.domain.ids import RoomId
 from letagents.wire import memory
 from letagents.wire.http.authors import author
@@ -45,8 +52,9 @@ def in_force(document: object) -> InForce:
     """
     fields = Fields(document)
     text, by = fields.text_or_none("guidelines"), _told_author(fields)
+    order = fields.parsed_or_none("agent_reply_order", ReplyOrder) or ReplyOrder.PARALLEL
     if text is None and by is None:
-        return InForce(None)
+        return InForce(None, reply_order=order)
     who = author(fields, by) if by else author(Fields({"by": "unknown"}), "by")
     kept = Guidelines(
         text,
@@ -54,7 +62,28 @@ def in_force(document: object) -> InForce:
         fields.moment_or_none("updated_at") or UNTOLD,
         fields.integer_or_none("version") or 1,
     )
-    return InForce(kept, fields.parsed_or_none("inherited_from_room_id", RoomId))
+    return InForce(kept, fields.parsed_or_none("inherited_from_room_id", RoomId), order)
+
+
+def plain_order(found: InForce, room_id: RoomId, *, can_manage: bool) -> Plain:
+    """Return the form of how agents answer in a room that are called together."""
+    return {
+        "room_id": str(room_id),
+        "agent_reply_order": found.reply_order.value,
+        "can_manage": can_manage,
+    }
+
+
+def order(fields: Fields) -> ReplyOrder:
+    """Return the order of replies that is asked for. Raises Malformed."""
+    word = fields.text_or_none("agent_reply_order")
+    try:
+        return ReplyOrder(word)
+    except ValueError:
+        known = ", ".join(sorted(one.value for one in ReplyOrder))
+        raise Malformed(
+            f"agent_reply_order must be one of: {known}.", remedy="Pass one of them."
+        ) from None
 
 
 def _told_author(fields: Fields) -> str | None:

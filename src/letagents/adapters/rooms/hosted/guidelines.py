@@ -5,7 +5,7 @@ import attrs
 from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.adapters.rooms.hosted.lacking import there
 from letagents.domain.fencing import Fence
-from letagents.domain.guidelines import InForce
+from letagents.domain.guidelines import InForce, ReplyOrder
 from letagents.domain.ids import RoomId
 from letagents.wire.http import credentials, rooms
 from letagents.wire.http import guidelines as wire
@@ -30,6 +30,15 @@ class HostedGuidelines:
         """Set a room's own, or give them up."""
         asked = {"guidelines": text} | credentials.in_body_of_anybody(fence)
         return await there(WHAT, self._calls.send("PUT", _path(room_id), asked, wire.in_force))
+
+    async def set_reply_order(
+        self, room_id: RoomId, order: ReplyOrder, fence: Fence | None = None
+    ) -> InForce:
+        """Set how the room's agents answer that are called together."""
+        path = f"{rooms.path(room_id)}/agent-reply-order"
+        asked = {"agent_reply_order": order.value} | credentials.in_body_of_anybody(fence)
+        await there("an order of replies", self._calls.send("PUT", path, asked, lambda _: None))
+        return await self.in_force(room_id)
 
 
 def _path(room_id: RoomId) -> str:

@@ -7,7 +7,7 @@ from letagents.domain import governance, guidelines
 from letagents.domain.audience import SETTINGS
 from letagents.domain.errors import UnknownRoom
 from letagents.domain.fencing import Fence
-from letagents.domain.guidelines import Guidelines, InForce
+from letagents.domain.guidelines import Guidelines, InForce, Ordered, ReplyOrder
 from letagents.domain.ids import RoomId
 
 _ONE = "guidelines"
@@ -15,6 +15,13 @@ _ONE = "guidelines"
 GUIDELINES = Kind(
     name="guidelines", of=Guidelines, key=lambda _one: _ONE, number=lambda one: one.version
 )
+ORDER = Kind(name="reply_order", of=Ordered, key=lambda _one: _ONE, number=lambda one: one.version)
+_ORDERS = {
+    ReplyOrder.PARALLEL: "set that agents which are called together answer at once.",
+    ReplyOrder.SEQUENTIAL: "set that agents which are called together answer one after another: "
+    "in the order in which they are named, each once it has read what those before it said, and "
+    "with what they left out.",
+}
 
 
 @attrs.frozen
@@ -25,16 +32,17 @@ class KeptGuidelines:
 
     async def in_force(self, room_id: RoomId, viewer: Fence | None = None) -> InForce:
         """Return what counts in the room."""
-        own, parent = await self._rooms.look(
-            room_id, lambda book: (_own(book), book.parent), viewer
+        own, parent, ordered = await self._rooms.look(
+            room_id, lambda book: (_own(book), book.parent, book.get(ORDER, _ONE)), viewer
         )
+        order = ordered.order if ordered else ReplyOrder.PARALLEL
         if own is not None and own.text is not None:
-            return InForce(own)
+            return InForce(own, reply_order=order)
         for behind in guidelines.forebears_of(room_id, parent):
             theirs = await self._of(behind)
             if theirs is not None and theirs.text is not None:
-                return InForce(theirs, inherited_from=behind)
-        return InForce(own)
+                return InForce(theirs, inherited_from=behind, reply_order=order)
+        return InForce(own, reply_order=order)
 
     async def set(self, room_id: RoomId, text: str, fence: Fence | None = None) -> InForce:
         """Set a room's own, or give them up."""
@@ -47,6 +55,22 @@ class KeptGuidelines:
                 return
             book.put(GUIDELINES, after)
             book.say(_words(after), key=f"guidelines:{after.version}", source=SETTINGS)
+
+        await self._rooms.change(room_id, change, fence)
+        return await self.in_force(room_id)
+
+    async def set_reply_order(
+        self, room_id: RoomId, order: ReplyOrder, fence: Fence | None = None
+    ) -> InForce:
+        """Set how the room's agents answer that are called together."""
+
+        def change(book: Book) -> None:
+            author, after = guidelines.ordered_by(book.caller, order, book.get(ORDER, _ONE))
+            governance.check_admin(is_admin=book.is_admin, what="set in which order agents reply")
+            if after is not None:
+                book.put(ORDER, after)
+                words = f"[room] {author.label} {_ORDERS[order]}"
+                book.say(words, key=f"reply_order:{after.version}", source=SETTINGS)
 
         await self._rooms.change(room_id, change, fence)
         return await self.in_force(room_id)

@@ -142,6 +142,7 @@ KNOWLEDGE = (
                 "inherited_from_room_id": schemas.TEXT_OR_NULL,
                 "max_bytes": schemas.NUMBER,
                 "note": schemas.STRING,
+                "agent_reply_order": schemas.STRING,
                 "can_manage": schemas.BOOLEAN,
             }
         ),

@@ -554,6 +554,8 @@ _HAPPENED = _reads(
 _RULE: dict[str, Any] = in_room({"created": FLAG}, rule=ref("WakeRule"))
 
 _FILTER = ref("EventFilter")
+_ORDERS = one_of("parallel", "sequential")
+_ORDER_OF_REPLIES = in_room(agent_reply_order=_ORDERS, can_manage=FLAG)
 
 _MEMORY: Table = {
     ("GET", f"{_ROOM}/github-event-filter"): _reads(_FILTER),
@@ -568,6 +570,13 @@ _MEMORY: Table = {
     ("GET", f"{_ROOM}/agent-guidelines"): _reads(ref("Guidelines")),
     ("PUT", f"{_ROOM}/agent-guidelines"): _does(
         ref("Guidelines"), acts="person", needs=("guidelines",), guidelines=TEXT
+    ),
+    ("GET", f"{_ROOM}/agent-reply-order"): _reads(_ORDER_OF_REPLIES),
+    ("PUT", f"{_ROOM}/agent-reply-order"): _does(
+        _ORDER_OF_REPLIES,
+        acts="person",
+        needs=("agent_reply_order",),
+        agent_reply_order=_ORDERS,
     ),
     ("GET", f"{_ROOM}/artifacts"): _reads(
         in_room(artifacts=several(ref("SharedArtifact")), has_more=FLAG),

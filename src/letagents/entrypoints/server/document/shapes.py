@@ -454,6 +454,7 @@ MEMORY = {
         max_bytes=INTEGER,
         token_budget=INTEGER,
         note=TEXT,
+        agent_reply_order=one_of("parallel", "sequential"),
         can_manage=FLAG,
     ),
     "EventFilter": in_room(

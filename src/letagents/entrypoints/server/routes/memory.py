@@ -151,6 +151,21 @@ async def set_guidelines(call: Call) -> Response:
     return answer(wire_guidelines.plain(found, call.room_id, can_manage=True))
 
 
+async def reply_order(call: Call) -> Response:
+    """Show how the room's agents answer that are called together."""
+    viewer = await call.looking()
+    found = await call.memory.guidelines.in_force(call.room_id, viewer)
+    may = viewer is None and await _manages(call)
+    return answer(wire_guidelines.plain_order(found, call.room_id, can_manage=may))
+
+
+async def set_reply_order(call: Call) -> Response:
+    """Set it, as a human being who is admin of the room."""
+    fence, order = await call.acting_or_person(), wire_guidelines.order(await call.fields())
+    found = await call.memory.guidelines.set_reply_order(call.room_id, order, fence)
+    return answer(wire_guidelines.plain_order(found, call.room_id, can_manage=True))
+
+
 _ROOM = "/rooms/{room_id:path}"
 _KEPT = tuple(
     route
@@ -168,4 +183,6 @@ ROUTES = (
     ("POST", f"{_ROOM}/attention/{{record_id}}/respond", respond),
     ("GET", f"{_ROOM}/agent-guidelines", guidelines),
     ("PUT", f"{_ROOM}/agent-guidelines", set_guidelines),
+    ("GET", f"{_ROOM}/agent-reply-order", reply_order),
+    ("PUT", f"{_ROOM}/agent-reply-order", set_reply_order),
 )
