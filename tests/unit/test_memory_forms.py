@@ -67,6 +67,7 @@ def test_guidelines_say_whose_they_are() -> None:
         "inherited_from_room_id": "github.com/a/b",
         "max_bytes": 8000,
         "token_budget": 2000,
+        "agent_reply_order": "parallel",
         "can_manage": True,
     }
     none = memory.guidelines(InForce(), ROOM, can_manage=False)
