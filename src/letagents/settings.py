@@ -11,6 +11,7 @@ import attrs
 from letagents.domain.absences import GRACE, LONGEST_GRACE, SHORTEST_GRACE
 from letagents.domain.errors import SettingsInvalid
 from letagents.domain.hints import Hints
+from letagents.domain.modes import server_of
 from letagents.domain.storage import ChatStorage, is_hosted
 from letagents.domain.surfaces import Caller, Profile, Toolset
 
@@ -149,7 +150,7 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
         "state_path": source.parsed("state_path", _file),
         "rooms_db": source.parsed("rooms_db", database),
         "lease_term": source.parsed("lease_term", _lease_term),
-        "api_url": source.parsed("api_url", lambda text: text.rstrip("/")),
+        "api_url": source.parsed("api_url", server_of, is_shown=False),
         "chat_storage": source.parsed("chat_storage", _storage),
         "chat_storage_settings_path": source.parsed("chat_storage_settings_path", _file),
         "log": source.choice("log", ("text", "json")),
@@ -185,7 +186,7 @@ class Source:
         value = self.environ.get(f"LETAGENTS_{name.upper()}", "").strip()
         return value or self.file.get(name, "").strip() or None
 
-    def parsed(self, name: str, parse: Callable[[str], T]) -> T | None:
+    def parsed(self, name: str, parse: Callable[[str], T], *, is_shown: bool = True) -> T | None:
         """Return what `parse` makes of the setting's value; None for none."""
         value = self.text(name)
         if value is None:
@@ -193,7 +194,7 @@ class Source:
         try:
             return parse(value)
         except (ValueError, RuntimeError) as error:
-            raise _wrong(name, value, str(error)) from error
+            raise _wrong(name, value if is_shown else None, str(error)) from error
 
     def choice(self, name: str, allowed: tuple[str, ...]) -> str | None:
         """Return the setting's value, which is one of those allowed; None for none."""
@@ -203,9 +204,11 @@ class Source:
         return value and value.lower()
 
 
-def _wrong(name: str, value: str, why: str) -> SettingsInvalid:
+def _wrong(name: str, value: str | None, why: str) -> SettingsInvalid:
+    """Return the error that says why a value cannot be; None stands for one not to be shown."""
+    shown = "what it is" if value is None else repr(value[:80])
     return SettingsInvalid(
-        f"LETAGENTS_{name.upper()} cannot be {value[:80]!r}: {why}.",
+        f"LETAGENTS_{name.upper()} cannot be {shown}: {why}.",
         remedy=f"Correct it in the environment, or {name} in config.toml; `letagents doctor` "
         "shows what is set.",
     )
@@ -269,7 +272,7 @@ def database(text: str) -> str:
 
 
 def _lease_term(text: str) -> timedelta:
-    seconds = int(text)
+    seconds = int(text[:6]) if text.isascii() and text.isdecimal() else 0
     if not 1 <= seconds <= 86_400:
         raise ValueError("it is a number of seconds from 1 to 86400")
     return timedelta(seconds=seconds)

@@ -1,6 +1,7 @@
 """What each kind of process lists and lets be called, and what a model is shown of it."""
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,7 @@ from letagents.domain.surfaces import (
     offered,
     reads,
 )
+from letagents.entrypoints.mcp import prompts
 from letagents.entrypoints.mcp.parameters import input_schema
 from letagents.entrypoints.mcp.surface import tools_of
 from letagents.entrypoints.mcp.tools.catalogue import TOOLS
@@ -44,6 +46,14 @@ BEARER = {
     "LETAGENTS_API_URL": URL,
     "LETAGENTS_CHAT_STORAGE": "local",
 }
+
+CORE = Caller(toolset=Toolset.CORE)
+CALLERS = [
+    Caller(profile=profile, toolset=toolset, bounded=not profile.is_independent, api_url=url)
+    for profile in Profile
+    for toolset in Toolset
+    for url in (URL, LOCAL_ROOMS)
+]
 
 
 def shown(caller: Caller) -> list[dict[str, object]]:
@@ -70,6 +80,23 @@ def test_what_a_model_is_shown_of_the_tools_is_within_its_limit(
         print(f"{toolset.value}: {len(listed)} tools, {bytes_shown:,} bytes of {limit:,} ", end="")
 
     assert bytes_shown <= limit
+
+
+def test_no_text_sends_a_model_to_a_tool_that_it_is_not_offered() -> None:
+    assert not [
+        (caller, tool.name, text)
+        for caller in CALLERS
+        for tool in tools_of(caller)
+        for text in (tool.purpose, *(one.doc for one in tool.parameters))
+        if strangers(text, caller)
+    ]
+    assert not strangers(prompts.FULL.partition("Where you are offered")[0], CORE)
+    assert not strangers(prompts.COMPACT, CORE)
+
+
+def strangers(text: str, caller: Caller) -> set[str]:
+    """Return the tools that `text` names and `caller` is not offered."""
+    return (set(re.findall(r"\w+", text)) & BY_NAME.keys()) - set(offered(caller))
 
 
 def test_every_tool_that_is_there_has_its_place_in_the_table() -> None:

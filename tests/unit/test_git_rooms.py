@@ -180,6 +180,26 @@ def test_what_does_not_spell_a_branch_is_no_branch_room(room: str) -> None:
     assert git_rooms.ref_of(room) is None
 
 
+@pytest.mark.rule("G18")
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("git-room:github.com:Ada/Engine:branch:main", "The room of the branch main is git-room:g"),
+        ("git-room:github.com:ada/engine:tag:v/1", "The room of the tag v/1 is git-room:github"),
+        ("github.com/ada/engine/focus/git:branch:x.y", "git-room:github.com:ada/engine:branch:eC"),
+        ("github.com/ada/engine/focus/git:branch:a%2Fb", "derived_branch_room_from_git"),
+        ("git-room:gitlab.com:ada/engine:branch:Y29kZXg", "derived_branch_room_from_git"),
+        ("git-room:", "derived_branch_room_from_git"),
+        (f"git-room:github.com:ada/engine:branch:{'x' * 200}", "derived_branch_room_from_git"),
+    ],
+)
+def test_who_writes_a_branch_itself_into_an_id_is_told_the_id(name: str, meant: str) -> None:
+    with pytest.raises(Malformed) as refused:
+        rooms.canonical(name)
+
+    assert meant in refused.value.remedy
+
+
 # --- the room of a checkout ---------------------------------------------------------------------
 
 

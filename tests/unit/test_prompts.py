@@ -133,7 +133,7 @@ def test_the_texts_name_parameters_and_tools_as_they_are() -> None:
     tools = {tool.name for tool in TOOLS}
     parameters = {parameter.name for tool in TOOLS for parameter in tool.parameters}
 
-    for name in ("wait_for_messages", "send_thread_message", "register_agent_session"):
+    for name in ("wait_for_messages", "register_agent_session", "list_board_intents"):
         assert name in tools
         assert name in prompts.FULL
     for name in ("registration_key", "worker_id", "after_message_id", "thread_parent_id"):

@@ -121,6 +121,31 @@ def test_rooms_are_on_a_server_only_if_that_is_asked_for(
     assert load(environ).rooms_are_hosted is hosted
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "garbage",
+        "https://",
+        "ftp://rooms.example",
+        "http://rooms.example:65536",
+        "https://rooms.example/?to=secret",
+        "https://ada:secret@rooms.example",
+        "letagents-local://other",
+    ],
+)
+def test_what_is_no_server_s_address_is_refused_and_never_repeated(url: str) -> None:
+    with pytest.raises(SettingsInvalid, match="LETAGENTS_API_URL cannot be what it is") as raised:
+        load({"LETAGENTS_HOME": "/nowhere", "LETAGENTS_API_URL": url})
+
+    assert "secret" not in str(raised.value)
+
+
+def test_a_server_s_address_may_have_a_port_and_a_path() -> None:
+    url = "http://[::1]:3001/team/"
+
+    assert load({"LETAGENTS_HOME": "/nowhere", "LETAGENTS_API_URL": url}).api_url == url[:-1]
+
+
 def test_a_home_below_a_file_has_no_settings_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
 

@@ -8,6 +8,8 @@ G5  Both forms of a branch room's id, and any spelling of its repository, mean o
 G6  On its default branch a checkout's room is the repository's; on another it is the branch's.
 G7  While the default branch is not known, main, master and trunk count as it.
 G8  Only repositories on github.com have branch rooms, and only branches whose id is not too long.
+G18  What begins as the id of a branch's room and spells none is refused, with the id that it means:
+     who writes the branch itself into it would meet nobody there.
 """
 
 import re
@@ -27,6 +29,11 @@ _PASTED = re.compile(r"(?:https?|ssh|git)://|git@[^/:]+:", re.IGNORECASE)
 _REPOSITORY = re.compile(r"github\.com/[^/\s:]+/[^/\s:]+")
 _OLDER = re.compile(r"git-room:github\.com:([^/\s:]+/[^/\s:]+):(branch|tag):([\w-]+)", re.ASCII)
 _LOCATOR = re.compile(r"github\.com/([^/\s:]+/[^/\s:]+)/focus/git:(branch|tag):([\w-]+)", re.ASCII)
+_ALMOST = re.compile(r"git-room:|github\.com/[^/\s:]+/[^/\s:]+/focus/git:")
+_SPELT_OUT = re.compile(
+    r"(?:git-room:github\.com:([^/\s:]+/[^/\s:]+):|github\.com/([^/\s:]+/[^/\s:]+)/focus/git:)"
+    r"(branch|tag):([^\s%]+)"
+)
 
 # --- a repository's room ------------------------------------------------------------------------
 
@@ -71,7 +78,21 @@ def canonical_name(text: str) -> str:
     if (bare := remotes.BARE.fullmatch(name)) is not None:
         name = remotes.folded(bare["address"], bare["path"].removeprefix("/"))
     ref = ref_of(name)
+    if ref is None and _ALMOST.match(name) is not None:
+        raise _misspelt(name)
     return ref.older_id if ref is not None else name
+
+
+def _misspelt(name: str) -> Malformed:
+    found = _SPELT_OUT.fullmatch(name)
+    meant = (
+        Ref(f"github.com/{(found[1] or found[2]).lower()}", *found.group(3, 4)) if found else None
+    )
+    if meant is not None and RoomId.fits(meant.older_id):
+        remedy = f"The room of the {meant.kind} {meant.name} is {meant.older_id}."
+    else:
+        remedy = "Pass the id that check_repo shows as derived_branch_room_from_git."
+    return Malformed("This is not how the id of a branch's room is spelled.", remedy=remedy)
 
 
 # --- a branch's room ----------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import re
 
 import attrs
 
-from letagents.domain.surfaces import BY_NAME, Caller, Profile
+from letagents.domain.surfaces import BY_NAME, LOCAL_ROOMS, Caller, Profile
 
 
 class Mode(enum.Enum):
@@ -75,9 +75,32 @@ def _at_a_server(caller: Caller) -> Mode | Invalid:
 
 
 _ADDRESS = (
-    r"(?P<scheme>https?)://(?P<host>\[[0-9a-fA-F:.]+\]|[^\s/?#@:\[\]]+)(?::\d{1,5})?(?:[/?#]\S*)?"
+    r"(?P<scheme>https?)://(?P<host>\[[0-9a-fA-F:.]+\]|[^\s/?#@:\[\]]+)(?::(?P<port>\d{1,5}))?"
+    r"(?P<rest>[/?#]\S*)?"
 )
 _HERE = {"localhost", "127.0.0.1", "[::1]"}
+
+
+def server_of(text: str) -> str:
+    """Return the address of a server that `text` is, as paths are put behind it.
+
+    Raises:
+        ValueError: it is none. It is not repeated: a password may stand in it.
+    """
+    plain = text.rstrip("/")
+    found = re.fullmatch(_ADDRESS, plain, re.IGNORECASE)
+    is_one = found is not None and _ends_where_paths_begin(found)
+    if not is_one and plain != LOCAL_ROOMS:
+        raise ValueError(
+            "it is http:// or https://, a host and, if need be, a port up to 65535 and a path, "
+            "with no user, password or query in it"
+        )
+    return plain
+
+
+def _ends_where_paths_begin(address: "re.Match[str]") -> bool:
+    rest = address["rest"] or ""
+    return int(address["port"] or 0) <= 65_535 and "?" not in rest and "#" not in rest
 
 
 def _wrong_address(url: str | None) -> Invalid | None:

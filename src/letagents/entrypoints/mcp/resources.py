@@ -44,6 +44,8 @@ if TYPE_CHECKING:  # rooms are loaded when one is read
 READINESS = "letagents://runtime/readiness"
 MESSAGES = "letagents://rooms/{room_id}/messages"
 NEWEST = 100
+LONGEST = 2_048
+"""So many characters of an address that nothing has are repeated."""
 JSON = "application/json"
 
 _OF_A_ROOM = re.compile(r"letagents://rooms/(?P<room>.+)/messages")
@@ -181,11 +183,13 @@ def _room_of(uri: str) -> "RoomId":
 
     found = _OF_A_ROOM.fullmatch(uri)
     if found is None:
-        raise _not_found(uri, "There is no such resource.")
+        raise _not_found(uri, f"There is no such resource. Read {MESSAGES}, or {READINESS}.")
     try:
         return rooms.canonical(unquote(found["room"], errors="strict"))
     except (LetAgentsError, UnicodeDecodeError) as error:
-        raise _not_found(uri, "No room can be called that.") from error
+        raise _not_found(
+            uri, "No room can be called that. Read it under an id as get_current_room shows it."
+        ) from error
 
 
 def _no_rooms() -> LetAgentsError:
@@ -201,6 +205,5 @@ def _refused(uri: str, error: LetAgentsError) -> MCPError:
 def _not_found(uri: str, why: str) -> MCPError:
     from letagents.domain.ids import quoted
 
-    return MCPError(
-        code=INVALID_PARAMS, message=f"Resource {quoted(uri)}: {why}", data={"uri": uri}
-    )
+    said = f"Resource {quoted(uri)}: {why}"
+    return MCPError(code=INVALID_PARAMS, message=said, data={"uri": uri[:LONGEST]})

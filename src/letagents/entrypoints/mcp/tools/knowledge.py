@@ -88,7 +88,7 @@ KNOWLEDGE = (
     Tool(
         name="request_human_input",
         purpose="Ask the room's people. The answer comes as a message to you: go on meanwhile, or "
-        "wait_for_messages.",
+        "wait for it.",
         parameters=(
             _ID,
             _category(REQUESTS),

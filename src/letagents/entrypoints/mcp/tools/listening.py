@@ -44,8 +44,8 @@ LISTENING = (
         name="wait_for_messages",
         purpose="Long poll: returns when messages come after the cursor, or empty at the timeout, "
         "which is not an end: call again, with last_observed_message_id as cursor even if nothing "
-        "is shown. Those labelled silent are skipped. Answer thread replies with "
-        "send_thread_message. Only legacy/manual workers may nudge legacy/manual participants, "
+        "is shown. Those labelled silent are skipped. Answer thread replies in their "
+        "thread. Only legacy/manual workers may nudge legacy/manual participants, "
         "never about or from supervised workers.",
         parameters=(
             ROOM_ID,

@@ -8,12 +8,15 @@ from letagents.entrypoints.mcp.tools.usual import WORKER_ID
 from letagents.entrypoints.mcp.visit import Visit
 
 _SESSION_MODE = Parameter(
-    "session_mode", "string", "live: see start_local_codex_session.", enum=("live", "current")
+    "session_mode",
+    "string",
+    "live: Codex works there too, with all rights of your user.",
+    enum=("live", "current"),
 )
 _CODE = Parameter("code", "string", "E.g. AB12-CD34-EF56.", required=True, ceiling=200)
 _NAME = Parameter("name", "string", "Any name, or host/owner/repo.", required=True, ceiling=200)
 
-_CONVERSATION = Parameter("conversation_id", "string", "See set_agent_name.", ceiling=200)
+_CONVERSATION = Parameter("conversation_id", "string", "Whose name to show.", ceiling=200)
 _SAVED_ROOM = Parameter("room_id", "string", "Default: the last.", ceiling=200)
 
 _JOINED = schemas.result(
