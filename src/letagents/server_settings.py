@@ -38,6 +38,8 @@ class Serving:
     base_url: str | None = None
     github: Github | None = None
     bounds: Bounds = attrs.field(factory=Bounds)
+    takes_bearers: bool = False
+    """Whether workers get a bearer of their own, and may show it alone."""
 
 
 def load(home: Path, environ: Mapping[str, str] = os.environ) -> Serving:
@@ -56,6 +58,7 @@ def load(home: Path, environ: Mapping[str, str] = os.environ) -> Serving:
             _address(base) if base else None,
             _github(source),
             _bounds(source),
+            _is_on(source.text("agent_session_bearer_enabled")),
         )
     except ValueError as error:
         raise SettingsInvalid(
@@ -78,6 +81,11 @@ def with_database(serving: Serving, place: str | None) -> Serving:
         raise SettingsInvalid(
             f"--database: {error}.", remedy="Pass a file, or a URL such as postgresql://host/name."
         ) from error
+
+
+def _is_on(text: str | None) -> bool:
+    """(Source: hosted-api 2.2.)"""
+    return (text or "").lower() in ("1", "true", "yes")
 
 
 def _port(text: str) -> int:

@@ -106,6 +106,7 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
             roll=KeptAttendance(rooms, ids),
             people=_people(serving),
             bounds=serving.bounds,
+            takes_bearers=serving.takes_bearers,
             logins=serving.github.logins if serving.github is not None else frozenset(),
         )
         owner = Owner(

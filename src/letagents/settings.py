@@ -33,6 +33,7 @@ _FILE_KEYS = (
     "chat_storage", "chat_storage_settings_path", "agent_name", "agent_display_name", "agent_ide",
     "agent_owner_label", "toolset",
     "liveness_notice_after_ms",
+    "agent_session_bearer_enabled",
     "auto_join", "server_db", "base_url", "github_logins", "server_joins", "server_misses",
     "server_sign_ins", "server_at_once", "server_connections", "server_body",
     "codex_startup_observation_ms",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.adapters.rooms.routed import RoutedRooms
     from letagents.adapters.state.json_file import JsonFileState
     from letagents.adapters.state.sqlite import SqliteState
+    from letagents.application.borrowed import BorrowedRooms
     from letagents.application.client import LetAgents
     from letagents.application.delivery import Words
     from letagents.application.directory import Directory
@@ -39,6 +40,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.domain.open_models import Endpoint
     from letagents.domain.path_guard import IsHeld
     from letagents.domain.sessions import Session
+    from letagents.domain.supervised import OwnSession
     from letagents.ports.activity import Reports
     from letagents.ports.attendance import Attendance
     from letagents.ports.board import Board
@@ -571,6 +573,44 @@ async def open_own_supervisor(
         yield supervisor
     finally:
         await supervisor.aclose()
+
+
+@asynccontextmanager
+async def open_borrowed_rooms(
+    settings: "Settings",
+    supervisor: "Supervisor",
+    environ: "Mapping[str, str]",
+    here: "Path",
+    *,
+    transport: "AsyncBaseTransport | None" = None,
+) -> "AsyncIterator[BorrowedRooms]":
+    """Open the rooms of a supervised process, which calls their server with what is lent to it.
+
+    Raises:
+        CoordinatesWrong: as whom it acts is told badly.
+    """
+    from letagents.adapters.rooms.hosted.calls import Calls, client_of
+    from letagents.adapters.rooms.hosted.rooms import HostedRooms
+    from letagents.adapters.state.memory import MemoryState
+    from letagents.adapters.supervisor import coordinates
+    from letagents.application.borrowed import BorrowedRooms, Borrowing, Worker
+
+    found = coordinates.resolve(environ, home_socket=settings.supervisor_socket, here=here)
+    worker = None
+    if found is not None and found.session_id is not None:
+        runtime = settings.caller.provider or "codex"
+        worker = Worker(found.session_id, found.display_name, runtime)
+    async with client_of(settings.server_url, transport) as http:
+
+        def open_(session: "OwnSession") -> "AbstractAsyncContextManager[LetAgents]":
+            calls = Calls(http, Borrowing(supervisor, session), shows_sessions=False)
+            return open_letagents(settings, state=MemoryState(), rooms=HostedRooms(calls))
+
+        rooms = BorrowedRooms(worker, open_)
+        try:
+            yield rooms
+        finally:
+            await rooms.aclose()
 
 
 def open_household(

@@ -26,9 +26,10 @@ from letagents.domain.accounts import (
     person_key,
 )
 from letagents.domain.deliveries import Transport
-from letagents.domain.errors import NotConnected
+from letagents.domain.errors import ConnectionLost, NotConnected, UnknownRoom
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId, Token
+from letagents.domain.messages import Latest
 from letagents.domain.rooms import Room
 from letagents.domain.serving import AskedTooOften, Bounds, JoinedTooOften
 from letagents.domain.sessions import Arrival, Session, SessionKind
@@ -124,6 +125,8 @@ class Hosting:
     _beside: dict[RoomId, tuple[RoomId, RoomId]] = attrs.field(factory=dict)
     """Of what focus rooms are called their ids, and the rooms beside which they are."""
     bounds: Bounds = attrs.field(factory=Bounds)
+    takes_bearers: bool = False
+    """Whether a worker may show its session alone, without an account's token."""
     _joins: Rate = attrs.field(init=False)
     _misses: Rate = attrs.field(init=False)
     under_way: UnderWay = attrs.field(init=False)
@@ -168,6 +171,26 @@ class Hosting:
 
     async def _of(self, token: str | None) -> Principal:
         return NOBODY if token is None else await self.accounts.of_token(accounts.digest(token))
+
+    async def worker(self, room_id: RoomId, fence: Fence) -> Principal | None:
+        """Return who shows the session of a worker; None where it is none that lives there.
+
+        Its secret is compared by the room, as with everything that is looked at.
+        """
+        session = await self.session_of(room_id, fence.session_id)
+        if session is None or session.kind is not SessionKind.WORKER:
+            return None
+        try:
+            await self.rooms.read(room_id, Latest(1), fence)
+        except (ConnectionLost, UnknownRoom):
+            return None
+        agent = await self.accounts.agent(session.agent_key)
+        if agent is None:
+            return None
+        owner = Account(
+            account_id=agent.owner_id, login=agent.owner_login, display_name=agent.owner_label
+        )
+        return Principal(owner, worker=fence)
 
     async def create(self, account: Account) -> Room:
         """Make a room with an invite code, of which the account is admin."""

@@ -248,7 +248,7 @@ class Keeper:
             session_id=str(made.session.session_id),
             api_url=entry.api_url,
         )
-        await self.sessions.bind(claim, made.fence.token, made.session)
+        await self.sessions.bind(claim, made.fence.token, made)
         return _InRoom(entry, lodging.rooms, made.fence)
 
     async def _entered(self, entry: Entry, rooms: RoomTransport) -> Entry:

@@ -12,6 +12,7 @@ import attrs
 import structlog
 
 from letagents.application.supervising import Supervising
+from letagents.application.turn_instructions import instruction, not_retained, shown
 from letagents.domain import bindings, effect_authority, effects, room_moves, turn_answers
 from letagents.domain.effect_authority import Context, Coordinates, refused
 from letagents.domain.effects import (
@@ -170,7 +171,7 @@ class SupervisedEffects:
         kept = journal.weight_of_turn(known.key.entry_id, known.key.turn_id).result_bytes
         size = len(result.encode())
         if not effects.is_kept(known.request, size, kept_of_turn=kept):
-            result = self._written(note(known.request.is_change, size))
+            result = self._written(not_retained(size, is_change=known.request.is_change))
         return effects.completed(known, result, now=now)
 
     async def uncertain(self, entry_id: str | None = None) -> list[Effect]:
@@ -324,33 +325,11 @@ def _turn(journal: Journal, context: Context) -> Turn:
     )
 
 
-def note(is_change: bool, size: int) -> dict[str, object]:
-    """Return the result that is kept in the place of one that is too large."""
-    kind = "EFFECT" if is_change else "READ"
-    return instruction(
-        f"SUPERVISED_{kind}_RESULT_NOT_RETAINED",
-        "The result was too large to be kept. Read what you need of it under a new request.",
-        serialized_bytes=size,
-    )
-
-
 def answer_noted(asked: Asked) -> dict[str, object]:
     """Return the result of a call that says how its turn is answered."""
     if asked.tool == turn_answers.THREAD:
         told = "The answer of this turn will open a thread under the message that it answers."
-        return _shown({"accepted": True, "instruction": told})
+        return shown({"accepted": True, "instruction": told})
     outcome = asked.arguments.get("outcome")
     told = "End the turn now: this is its answer, and your last words are not published."
-    return _shown({"accepted": True, "outcome": outcome, "instruction": told})
-
-
-def instruction(code: str, text: str, **facts: object) -> dict[str, object]:
-    """Return the result of a tool that says what to do in its place."""
-    return _shown({"code": code, **facts, "instruction": text})
-
-
-def _shown(said: dict[str, object]) -> dict[str, object]:
-    import json
-
-    shown = json.dumps(said, indent=2, ensure_ascii=False)
-    return {"content": [{"type": "text", "text": shown}], "structuredContent": said}
+    return shown({"accepted": True, "outcome": outcome, "instruction": told})

@@ -11,8 +11,8 @@ import structlog
 
 from letagents.domain import bindings, fencing
 from letagents.domain.bindings import Binding, BindingRefused, Claim, Lent, Place
-from letagents.domain.ids import MessageId, Token
-from letagents.domain.sessions import Session
+from letagents.domain.ids import Credential, MessageId, Token
+from letagents.domain.sessions import Connection, Session
 from letagents.ports.clock import Clock
 from letagents.ports.supervision import Hold, Journal, Supervision
 
@@ -27,6 +27,13 @@ class Held:
 
     token: Token
     session: Session | None = None
+    bearer: Credential | None = None
+    """What alone shows it to its server, where that gives such."""
+
+    @property
+    def lent(self) -> Token | Credential:
+        """What is lent to the agent's own process."""
+        return self.bearer or self.token
 
 
 @attrs.define
@@ -64,8 +71,8 @@ class Supervising:
     def __attrs_post_init__(self) -> None:
         self.started_at = self.clock.now()
 
-    async def bind(self, claim: Claim, token: Token, session: Session | None = None) -> Binding:
-        """Bind a session to its agent; `session` is what its room says of it, if that is known.
+    async def bind(self, claim: Claim, token: Token, made: Connection | None = None) -> Binding:
+        """Bind a session to its agent; `made` is what its room answered, if we opened it.
 
         Raises:
             BindingRefused: it is not of the agent that it names.
@@ -86,7 +93,7 @@ class Supervising:
             return made
 
         binding = await self.journal.change(bind)
-        self.vault.keep(binding, Held(token, session or self._session_of(binding)))
+        self.vault.keep(binding, self._held(binding, token, made))
         log.info("session.bound", entry_id=claim.entry_id, epoch=binding.epoch)
         return binding
 
@@ -94,9 +101,14 @@ class Supervising:
         held = self.vault.of(known)
         return held is not None and fencing.same(held.token, token)
 
-    def _session_of(self, known: Binding) -> Session | None:
-        held = self.vault.of(known)
-        return held.session if held is not None else None
+    def _held(self, known: Binding, token: Token, made: Connection | None = None) -> Held:
+        """Return what is kept of a binding, with what is known of its session already."""
+        if made is not None:
+            return Held(token, made.session, made.bearer)
+        before = self.vault.of(known)
+        if before is None or fencing.same(before.token, token):
+            return before or Held(token)
+        return Held(token, before.session)
 
     async def verify(self, claim: Claim, token: Token) -> None:
         """Do nothing if the session is bound exactly so.
@@ -112,7 +124,7 @@ class Supervising:
                 remedy=_REMEDY,
             )
 
-    async def lend(self, claim: Claim, generation: int) -> tuple[Lent, Token | None]:
+    async def lend(self, claim: Claim, generation: int) -> tuple[Lent, Token | Credential | None]:
         """Return the secret with which the session's next request may go, or why there is none."""
         place, known = await self._looked_up(claim)
         held = self.vault.of(known) if known is not None else None
@@ -124,7 +136,7 @@ class Supervising:
             own=self.hold.generation,
             has_secret=held is not None,
         )
-        return lent, held.token if held is not None and lent is Lent.AVAILABLE else None
+        return lent, held.lent if held is not None and lent is Lent.AVAILABLE else None
 
     async def install(self, claim: Claim, generation: int, token: Token) -> bool:
         """Keep the secret of a session that is bound already; return whether it is."""
@@ -134,7 +146,7 @@ class Supervising:
             claim, place, known, generation=generation, own=own
         ):
             return False
-        self.vault.keep(known, Held(token, self._session_of(known)))
+        self.vault.keep(known, self._held(known, token))
         return True
 
     async def checkpoint(self, claim: Claim, text: str) -> MessageId:

@@ -22,6 +22,7 @@ import attrs
 
 from letagents.domain import rooms
 from letagents.domain.errors import LetAgentsError, Malformed, Retry
+from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.domain.rooms import Room
 
@@ -144,6 +145,8 @@ class Principal:
 
     account: Account | None = None
     kind: TokenKind | None = None
+    worker: Fence | None = None
+    """As which session, where a worker's bearer was shown: it is nothing else then."""
 
 
 NOBODY = Principal()

@@ -114,6 +114,15 @@ class Token(Secret):
 
 
 @attrs.frozen(repr=False, str=False)
+class Credential(Secret):
+    """What alone shows a session to its server. It never prints itself."""
+
+    shape = re.compile(r"(?=.*\S)[^\x00-\x1f\x7f\ud800-\udfff]{1,4096}")
+    called = "a credential"
+    expected = "a credential"
+
+
+@attrs.frozen(repr=False, str=False)
 class RegistrationKey(Secret):
     """The random key with which a chat finds its worker again. Whoever knows it is that chat."""
 

@@ -22,7 +22,7 @@ import attrs
 from letagents.domain import codenames, fencing, names
 from letagents.domain.errors import NameTaken, RegistrationConflict
 from letagents.domain.fencing import Fence, Standing
-from letagents.domain.ids import RoomId, SessionId, Token, WorkerId
+from letagents.domain.ids import Credential, RoomId, SessionId, Token, WorkerId
 from letagents.domain.ticks import Tick
 
 
@@ -153,6 +153,8 @@ class Connection:
     fence: Fence
     resumed: tuple[Resumed, ...] = ()
     displaced: tuple[SessionId, ...] = ()
+    bearer: Credential | None = attrs.field(default=None, eq=False)
+    """What alone shows the session to its server, where that gives such."""
 
 
 @attrs.frozen

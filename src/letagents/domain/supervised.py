@@ -3,14 +3,13 @@
 (Source: supervisor 3, 4.)
 """
 
-import re
 from collections.abc import Mapping
 from datetime import timedelta
 
 import attrs
 
 from letagents.domain.errors import LetAgentsError, Retry
-from letagents.domain.ids import Secret, Token
+from letagents.domain.ids import Credential, Token
 
 QUICK = timedelta(milliseconds=250)
 """How long it may take to hear that a binding is as it was."""
@@ -44,13 +43,29 @@ class CoordinatesWrong(LetAgentsError):
     code = "coordinates_wrong"
 
 
-@attrs.frozen(repr=False, str=False)
-class Credential(Secret):
-    """What a supervisor lends for one request. It never prints itself."""
+class CredentialStale(LetAgentsError):
+    """No credential is lent: who asks does not act for the agent any more. Nothing was sent."""
 
-    shape = re.compile(r"(?=.*\S)[^\x00-\x1f\x7f\ud800-\udfff]{1,4096}")
-    called = "a credential"
-    expected = "a credential"
+    code = "SUPERVISED_CREDENTIAL_STALE"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The supervisor lends this process no credential any more.",
+            remedy="End this turn: another process acts for this agent now.",
+        )
+
+
+class CredentialUnavailable(LetAgentsError):
+    """No credential is lent yet: the supervisor has none. Nothing was sent."""
+
+    code = "SUPERVISED_CREDENTIAL_UNAVAILABLE"
+    retry = Retry.LATER
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The supervisor has no credential for this agent yet.",
+            remedy="Call again in a moment: it may just have started.",
+        )
 
 
 @attrs.frozen
@@ -88,8 +103,13 @@ class Borrowed:
 
 
 NOT_SUPERVISED = Borrowed()
-DEFERRED = Borrowed(code="SUPERVISED_CREDENTIAL_UNAVAILABLE")
-STALE = Borrowed(code="SUPERVISED_CREDENTIAL_STALE")
+DEFERRED = Borrowed(code=CredentialUnavailable.code)
+STALE = Borrowed(code=CredentialStale.code)
+
+
+def not_lent(borrowed: Borrowed) -> CredentialStale | CredentialUnavailable:
+    """Return the error for who was lent nothing."""
+    return CredentialUnavailable() if borrowed == DEFERRED else CredentialStale()
 
 
 @attrs.frozen

@@ -18,6 +18,7 @@ from letagents.adapters.supervisor.checkpoints import Checkpoints
 from letagents.adapters.supervisor.coordinates import Coordinates
 from letagents.domain import bindings
 from letagents.domain.errors import LetAgentsError
+from letagents.domain.ids import Credential
 from letagents.domain.supervised import (
     DEFERRED,
     NOT_SUPERVISED,
@@ -29,7 +30,6 @@ from letagents.domain.supervised import (
     Bound,
     Call,
     CoordinatesWrong,
-    Credential,
     OwnSession,
     SupervisorRefused,
     SupervisorSilent,

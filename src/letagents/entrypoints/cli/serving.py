@@ -16,8 +16,11 @@ from letagents.entrypoints.mcp.process import Service, serve
 from letagents.settings import Settings, load
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from letagents.application.borrowed import BorrowedRooms
+    from letagents.entrypoints.mcp.supervised import Supervised
     from letagents.entrypoints.mcp.visit import Visit
-    from letagents.ports.supervisor import Supervisor
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -51,7 +54,7 @@ def _service(settings: Settings, mode: Mode) -> "Service[Any]":
 
         return Service(
             tools=tools,
-            open_session=lambda: _supervisor(settings),
+            open_session=lambda: _supervised(settings),
             version=number,
             extend=extras(settings.caller, has_rooms=False),
             through=supervised.called,
@@ -78,13 +81,23 @@ async def _nobody() -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def _supervisor(settings: Settings) -> "AsyncIterator[Supervisor]":
+async def _supervised(settings: Settings) -> "AsyncIterator[Supervised]":
     """Open the way to whoever supervises this process."""
-    from letagents.wiring import open_own_supervisor
+    from letagents.entrypoints.mcp.supervised import Supervised
+    from letagents.wiring import open_borrowed_rooms, open_own_supervisor
 
     logs.configure(settings.log, settings.log_level)
-    async with open_own_supervisor(settings, os.environ, Path.cwd()) as supervisor:
-        yield supervisor
+    environ, here = os.environ, Path.cwd()
+    async with open_own_supervisor(settings, environ, here) as supervisor:
+
+        def opening() -> "AbstractAsyncContextManager[BorrowedRooms]":
+            return open_borrowed_rooms(settings, supervisor, environ, here)
+
+        process = Supervised(supervisor, settings.caller, opening)
+        try:
+            yield process
+        finally:
+            await process.aclose()
 
 
 @asynccontextmanager

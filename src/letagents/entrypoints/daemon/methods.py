@@ -9,11 +9,11 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import attrs
 
+from letagents.application import turn_instructions
 from letagents.application.supervised_effects import (
     Asked,
     SupervisedEffects,
     Told,
-    instruction,
 )
 from letagents.application.supervising import Supervising
 from letagents.domain.bindings import BindingRefused, Claim, Lent
@@ -260,28 +260,7 @@ def instruction_for(told: Told) -> dict[str, object]:
     """Return the result that tells a model what to do in the place of what it called."""
     effect = told.effect
     if told.answer is Answer.UNCERTAIN:
-        return instruction(
-            "SUPERVISED_EFFECT_OUTCOME_UNCERTAIN",
-            "This may have been done already and is not done again. Look whether it was before you "
-            "ask for it under a new request.",
-            effect_id=effect.effect_id,
-            detail=effect.error,
-        )
-    says_it_by_a_tool = told.provider == "cursor"
+        return turn_instructions.uncertain(effect.effect_id, effect.error)
     if told.answer is Answer.ROOM_MOVE:
-        end = "Call complete_room_turn" if says_it_by_a_tool else "End this turn"
-        return instruction(
-            "ROOM_MOVE_PREPARED",
-            f"{end}; your answer is published first, and then you are moved.",
-            destination_room=effect.request.destination,
-        )
-    give = (
-        "Call complete_room_turn with it as the text"
-        if says_it_by_a_tool
-        else "Give this as the final answer of the turn"
-    )
-    return instruction(
-        "USE_FINAL_ANSWER",
-        f"Nothing was sent. {give}; it is published for you.",
-        source_message_id=told.message_id,
-    )
+        return turn_instructions.move(effect.request.destination, told.provider)
+    return turn_instructions.final_answer(told.message_id, told.provider)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import attrs
 import structlog
 
-from letagents.domain import rooms
 from letagents.domain.effects import EffectRefused
 from letagents.domain.errors import LetAgentsError, NotAvailable, OutcomeUnknown, Retry
 from letagents.domain.fencing import UNNUMBERED, Fence
@@ -31,7 +30,6 @@ if TYPE_CHECKING:  # what the tools stand on takes long to load, and a superviso
 
 log = structlog.get_logger()
 
-_ENTERING = ("create_room", "create_project", "join_code", "join_project")
 _IN_A_FOLDER = ("check_repo", "check_repo_visibility", "initialize_repo")
 
 
@@ -49,6 +47,7 @@ class RoomTools:
         """Return the whole result of a tool. Raises: as Tools."""
         from letagents.entrypoints.mcp import calls, errors
         from letagents.entrypoints.mcp.reading import read
+        from letagents.entrypoints.mcp.supervised import check_stays, silent
 
         found = _tools(authority).get(tool)
         if found is None:
@@ -56,10 +55,10 @@ class RoomTools:
                 f"Unsupported supervised tool: {tool}", remedy="Use another of the listed tools."
             )
         try:
-            _check(tool, arguments, authority)
+            check_stays(tool, arguments, authority.room_id)
             given = read(found.parameters, _placed(tool, arguments, authority))
             visit = await self._visit(authority)
-            return calls.done(await found.run(visit, given, _silent))
+            return calls.done(await found.run(visit, given, silent))
         except LetAgentsError as error:
             if error.retry is Retry.AFTER_READING:
                 raise
@@ -97,30 +96,6 @@ class RoomTools:
         return self._rooms[key]
 
 
-def _check(tool: str, arguments: Mapping[str, object], authority: Authority) -> None:
-    """Let a call pass that stays in its agent's room.
-
-    Raises:
-        NotAvailable: it does not.
-    """
-    if tool in _ENTERING:
-        raise NotAvailable(
-            "Room joins and creation are disabled during a daemon-supervised bounded turn.",
-            remedy="Call join_room(name=...) to be moved once the turn has ended.",
-        )
-    asked = arguments.get("room_id")
-    if isinstance(asked, str) and asked.strip() and _named(asked) != authority.room_id:
-        raise NotAvailable(
-            f"Daemon-supervised worker session is registered for {authority.room_id}, not "
-            f"{asked[:200]}.",
-            remedy="Leave room_id out.",
-        )
-
-
-def _named(asked: str) -> str:
-    return str(rooms.canonical(asked))
-
-
 def _placed(
     tool: str, arguments: Mapping[str, object], authority: Authority
 ) -> Mapping[str, object]:
@@ -140,7 +115,3 @@ def _tools(authority: Authority) -> "dict[str, Tool[Visit]]":
         api_url=authority.api_url,
     )
     return {tool.name: tool for tool in tools_of(caller, Mode.OWNER)}
-
-
-async def _silent(progress: float, total: float | None = None, message: str | None = None) -> None:
-    """Tell nobody how far a call is: its agent hears of its end."""

@@ -1,45 +1,89 @@
 """The calls of a supervised room turn: each goes to the supervisor, which does it once.
 
 (Source: mcp-tools 16.1, supervisor 5.5.) A supervisor that is away, or falls silent, is asked again
-under the same request for PATIENCE: what it did before is not done again.
+under the same request for PATIENCE: what it did before is not done again. One that does no calls
+itself says what is to be done, and is told what became of it.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
+import attrs
 
-from letagents.domain import modes, surfaces
-from letagents.domain.errors import Malformed, NotAvailable
+from letagents.domain import effects, modes, surfaces
+from letagents.domain.errors import LetAgentsError, Malformed, NotAvailable
 from letagents.domain.modes import Mode
 from letagents.domain.supervised import (
     Answered,
+    AnswerWithTurn,
     Call,
+    DoIt,
+    MayBeDone,
+    MoveAfterTurn,
     SupervisorSilent,
     SupervisorUnavailable,
 )
+from letagents.domain.surfaces import Caller
 from letagents.entrypoints.mcp.errors import Result, told_to_the_model
 from letagents.entrypoints.mcp.tool import Tool
 from letagents.ports.supervisor import Supervisor
 
+if TYPE_CHECKING:  # what rooms stand on is loaded where a supervisor leaves the calls to us
+    from letagents.application.borrowed import BorrowedRooms
+
+T = TypeVar("T")
+
 PATIENCE = 30.0
 PAUSE = 0.25
 """Seconds."""
+_ENTERING = ("create_room", "create_project", "join_room", "join_code", "join_project")
+
+
+@attrs.define(eq=False)
+class Supervised:
+    """A supervised process: its supervisor, and the rooms that it calls itself where it has to."""
+
+    supervisor: Supervisor
+    caller: Caller
+    _opening: "Callable[[], AbstractAsyncContextManager[BorrowedRooms]]"
+    _opened: AsyncExitStack = attrs.field(factory=AsyncExitStack)
+    _rooms: "BorrowedRooms | None" = None
+    _lock: anyio.Lock = attrs.field(factory=anyio.Lock)
+
+    async def rooms(self) -> "BorrowedRooms":
+        """Return its rooms, opened now if they were not yet."""
+        async with self._lock:
+            if self._rooms is None:
+                self._rooms = await self._opened.enter_async_context(self._opening())
+            return self._rooms
+
+    async def aclose(self) -> None:
+        """Close what was opened."""
+        await self._opened.aclose()
 
 
 async def called(
-    tool: Tool[Any], supervisor: Supervisor, arguments: Mapping[str, object], request_id: object
+    tool: Tool[Any], process: Supervised, arguments: Mapping[str, object], request_id: object
 ) -> Result:
-    """Return what the supervisor answers to a call, or a result that says why there is none."""
+    """Return what becomes of a call, or a result that says why nothing does."""
 
     async def call() -> Result:
         if modes.refusal(tool.name, mode=Mode.SUPERVISED, bounded=True) is not None:
             return await _refused(tool)
         from letagents.entrypoints.mcp.reading import read
 
-        read(tool.parameters, arguments)
-        answered = await _executed(supervisor, _call(tool, arguments, request_id))
-        return _result(answered)
+        given = read(tool.parameters, arguments)
+        asked = _call(tool, arguments, request_id)
+        supervisor = process.supervisor
+        answered = await _asked(lambda: supervisor.execute(asked))
+        if answered is not None:
+            return _result(answered)
+        told = await _asked(lambda: supervisor.prepare(asked))
+        if isinstance(told, DoIt):
+            return await _done_here(process, asked, told, given)
+        return _result(_instead(told, process.caller.provider))
 
     return await told_to_the_model(tool, arguments, call)
 
@@ -47,11 +91,11 @@ async def called(
 async def _refused(tool: Tool[Any]) -> Result:
     from letagents.entrypoints.mcp.calls import done
 
-    return done(await tool.run(None, {}, _silent))
+    return done(await tool.run(None, {}, silent))
 
 
-async def _silent(progress: float, total: float | None = None, message: str | None = None) -> None:
-    """Tell nobody: what is refused makes no progress."""
+async def silent(progress: float, total: float | None = None, message: str | None = None) -> None:
+    """Tell nobody how far a call is."""
 
 
 def _call(tool: Tool[Any], arguments: Mapping[str, object], request_id: object) -> Call:
@@ -65,23 +109,107 @@ def _call(tool: Tool[Any], arguments: Mapping[str, object], request_id: object) 
     return Call(named, tool.name, arguments, is_change=not surfaces.reads(tool.name))
 
 
-async def _executed(supervisor: Supervisor, call: Call) -> Answered:
+async def _asked(ask: Callable[[], Awaitable[T]]) -> T:
     until = anyio.current_time() + PATIENCE
     while True:
         try:
-            answered = await supervisor.execute(call)
+            return await ask()
         except (SupervisorUnavailable, SupervisorSilent):
             if anyio.current_time() >= until:
                 raise
             await anyio.sleep(PAUSE)
-        else:
-            break
-    if answered is None:
+
+
+def _instead(
+    told: Answered | MayBeDone | AnswerWithTurn | MoveAfterTurn, provider: str | None
+) -> Answered:
+    """Return the result that there is, or what a model is told in the place of one."""
+    from letagents.application import turn_instructions
+
+    match told:
+        case Answered():
+            return told
+        case MayBeDone():
+            said = turn_instructions.uncertain(told.effect_id, told.error)
+        case AnswerWithTurn():
+            said = turn_instructions.final_answer(told.message_id, provider)
+        case MoveAfterTurn():
+            said = turn_instructions.move(told.destination, provider)
+    return Answered(told.room_id, said)
+
+
+async def _done_here(
+    process: Supervised, asked: Call, told: DoIt, given: Mapping[str, Any]
+) -> Result:
+    """Run a tool in this process, and tell the supervisor what became of it.
+
+    What the tool raises is told, rather than that this could not be noted. That what was done could
+    not be noted is an error of the call, and never says that it was not done.
+    """
+    supervisor = process.supervisor
+    try:
+        result = await _run_here(process, asked, told.room_id, given)
+    except Exception as error:
+        with suppress(LetAgentsError):
+            await supervisor.complete(told.effect_id, error=_said(error))
+        raise
+    await supervisor.complete(told.effect_id, result=_durable(asked, result))
+    return result
+
+
+def _said(error: Exception) -> str:
+    """Return what is kept of an error: of one that is not ours only its kind."""
+    return str(error) if isinstance(error, LetAgentsError) else type(error).__name__
+
+
+async def _run_here(
+    process: Supervised, asked: Call, room_id: str, given: Mapping[str, Any]
+) -> Result:
+    from letagents.entrypoints.mcp.calls import done
+    from letagents.entrypoints.mcp.surface import tools_of
+    from letagents.entrypoints.mcp.visit import Visit
+
+    caller = process.caller
+    if caller.is_in_local_turn:
         raise NotAvailable(
-            "This supervisor does no calls itself.",
+            "This supervisor does no calls itself, and its rooms are in reach of nobody else.",
             remedy="Tell your user: let `letagents supervise` of the same version run it.",
         )
-    return answered
+    check_stays(asked.tool, given, room_id)
+    own = {tool.name: tool for tool in tools_of(caller, Mode.OWNER)}[asked.tool]
+    client = await (await process.rooms()).client(room_id)
+    return done(await own.run(Visit(client), dict(given), silent))
+
+
+def check_stays(tool: str, arguments: Mapping[str, object], room_id: str) -> None:
+    """Let a call pass that stays in its agent's room.
+
+    Raises:
+        NotAvailable: it does not.
+    """
+    from letagents.domain import rooms
+
+    if tool in _ENTERING:
+        raise NotAvailable(
+            "Room joins and creation are disabled during a daemon-supervised bounded turn.",
+            remedy="Call join_room(name=...) to be moved once the turn has ended.",
+        )
+    asked = arguments.get("room_id")
+    if isinstance(asked, str) and asked.strip() and str(rooms.canonical(asked)) != room_id:
+        raise NotAvailable(
+            f"Daemon-supervised worker session is registered for {room_id}, not {asked[:200]}.",
+            remedy="Leave room_id out.",
+        )
+
+
+def _durable(asked: Call, result: Result) -> object:
+    """Return what is kept of a result: of a large reading only a note."""
+    from letagents.application.turn_instructions import not_retained
+    from letagents.wire.supervisor import canonical
+
+    size = len(canonical(result).encode())
+    is_kept = asked.is_change or size <= effects.LARGEST_READ
+    return result if is_kept else not_retained(size, is_change=False)
 
 
 def _result(answered: Answered) -> Result:

@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 from letagents.application.hosting import Hosting
 from letagents.application.remote_chats import Elsewhere
 from letagents.domain.errors import UnknownRoom
+from letagents.entrypoints.server import workers
 from letagents.entrypoints.server.answers import answer, problem
 from letagents.entrypoints.server.calls import Call, bearer, check_declared, cookie
 from letagents.entrypoints.server.cors import Cors
@@ -150,9 +151,13 @@ class _Endpoint:
         try:
             principal = await self.hosting.principal(bearer(request), cookie(request))
             check_declared(request, self.hosting.bounds.body)
+            call = Call(request, self.hosting, principal)
+            if principal.account is None:
+                principal = await workers.principal(call, self.route) or principal
+                call.principal = principal
             if principal.account is not None:
                 under_way.enter_context(self.hosting.under_way.one(principal.account.account_id))
-            return await self._handled(Call(request, self.hosting, principal))
+            return await self._handled(call)
         except Exception as error:  # noqa: BLE001  # each is answered, the unexpected ones logged
             return problem(error)
 

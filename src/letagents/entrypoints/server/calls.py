@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from letagents.application.hosting import Boards, Hosting
 from letagents.application.memory import Stores
-from letagents.domain import rooms
+from letagents.domain import fencing, rooms
 from letagents.domain.accounts import (
     Account,
     Principal,
@@ -188,6 +188,8 @@ class Call:
 
     async def is_still_signed_in(self) -> bool:
         """Whether who called is still who it was, and may go on."""
+        if (worker := self.principal.worker) is not None:
+            return await self.hosting.worker(self.called, worker) is not None
         now = await self.hosting.principal(bearer(self.request), cookie(self.request))
         return now.account is not None and now == self.principal
 
@@ -256,12 +258,22 @@ class Call:
         """Return as `looking`, for what an account notes for itself, as the body shows."""
         return await self.hosting.looking(self.principal, self.room_id, await self.shown())
 
+    def _of_bearer(self, shown: Fence | None) -> Fence | None:
+        """Return who is shown, which beside a worker's bearer can only be that worker."""
+        worker = self.principal.worker
+        if worker is None or shown is None:
+            return worker or shown
+        if not fencing.is_one_hold(attrs.evolve(shown, generation=worker.generation), worker):
+            raise Refused(401, "Invalid or mismatched agent session bearer credentials.")
+        return shown
+
     def _shown(self, read: Any, fields: Mapping[str, Any]) -> Fence | None:
         """Return the fence that is shown, and in which room who shows it says that they are."""
         try:
             shown: Fence | None = read(fields)
         except HalfShown:
             raise Refused(401, problems.BAD_CREDENTIALS) from None
+        shown = self._of_bearer(shown)
         origin = self.request.headers.get(credentials.ORIGIN_ROOM)
         if shown is None or origin is None:
             return shown

@@ -26,6 +26,12 @@ class HalfShown(ValueError):
     """Of a session's id and its token only one was shown, or one of them has no such form."""
 
 
+def without(shown: Mapping[str, Any]) -> dict[str, Any]:
+    """Return headers, or the fields of a body, without what they show of a session."""
+    left_out = (*_IN_BODY, SESSION_ID, SESSION_TOKEN, GENERATION)
+    return {name: value for name, value in shown.items() if name not in left_out}
+
+
 def origin(fence: Fence | None) -> dict[str, str]:
     """Return the header that says in which room whoever `fence` is acts, if that is known.
 

@@ -6,7 +6,7 @@ from typing import Any
 from letagents.domain import fencing
 from letagents.domain.errors import Malformed
 from letagents.domain.fencing import UNNUMBERED, Fence
-from letagents.domain.ids import RoomId, SessionId, Token, WorkerId
+from letagents.domain.ids import Credential, RoomId, SessionId, Token, WorkerId
 from letagents.domain.sessions import (
     Arrival,
     Connection,
@@ -159,7 +159,9 @@ def connection(document: object, arrival: Arrival, room_id: RoomId, agent_key: s
         raise Unreadable("it is about another session")
     generation = fields.document.get("generation")
     fence = Fence(made.session_id, generation if isinstance(generation, int) else UNNUMBERED, token)
-    return Connection(made, fence, _resumed(fields))
+    bearer = fields.document.get("worker_bearer")
+    alone = Credential(bearer) if isinstance(bearer, str) and Credential.fits(bearer) else None
+    return Connection(made, fence, _resumed(fields), bearer=alone)
 
 
 def _resumed(fields: Fields) -> tuple[Resumed, ...]:

@@ -33,7 +33,7 @@ from letagents.domain.errors import (
     UnknownRoom,
 )
 from letagents.domain.ids import SessionId, Token
-from letagents.wire.http import problems
+from letagents.wire.http import credentials, problems
 from letagents.wire.http.credentials import SESSION_ID, SESSION_TOKEN
 from letagents.wire.http.reading import Unreadable
 
@@ -122,6 +122,8 @@ class Calls:
     projects: Projects = attrs.field(factory=Projects)
     _beyond: float = BEYOND
     _largest: int = bounded.LARGEST
+    shows_sessions: bool = True
+    """Whether a session's secret is shown beside what the server knows the caller by."""
 
     async def get(
         self,
@@ -141,7 +143,7 @@ class Calls:
         given = {name: value for name, value in (query or {}).items() if value is not None}
         timeout = self._client.timeout if patience is None else httpx.Timeout(10, read=patience)
         token = await self._shows.token()
-        shown = _headers(token, headers)
+        shown = _headers(token, self._of_session(headers))
         try:
             answer = await self._answered("GET", path, shown, timeout, params=given)
             if answer.is_success:
@@ -149,6 +151,9 @@ class Calls:
         except (httpx.HTTPError, Unreadable) as error:
             raise _unavailable(error) from error
         raise await self._refusal(answer, token, _worker_in_headers(headers or {}), shown)
+
+    def _of_session(self, shown: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        return credentials.without(shown) if shown and not self.shows_sessions else shown
 
     async def _answered(
         self,
@@ -208,7 +213,7 @@ class Calls:
         """
         timeout = httpx.Timeout(patience, read=silence)
         token = await self._shows.token()
-        shown = _headers(token, headers)
+        shown = _headers(token, self._of_session(headers))
         request = self._client.build_request("GET", path, headers=shown, timeout=timeout)
         try:
             with anyio.fail_after(patience):
@@ -240,6 +245,7 @@ class Calls:
             LetAgentsError: what the server says.
         """
         token = await self._shows.token()
+        headers, document = self._of_session(headers), self._of_session(document) or {}
         shown, content = _headers(token, headers), orjson.dumps(document)
         try:
             answer = await self._answered(

@@ -16,6 +16,7 @@ from letagents.entrypoints.server.answers import Refused, answer, told
 from letagents.entrypoints.server.calls import Call
 from letagents.wire.http import deliveries as wire_deliveries
 from letagents.wire.http import sessions as wire
+from letagents.wire.http import worker_bearers
 from letagents.wire.http.problems import Form, Forms
 
 
@@ -33,7 +34,9 @@ async def register(call: Call) -> Response:
     with told(_BUSY):
         made = await call.hosting.rooms.connect(call.room_id, arrival)
     _tell(call, made.displaced)
-    return answer(wire.plain_connection(made), 201)
+    is_worker = kind is SessionKind.WORKER and call.hosting.takes_bearers
+    bearer = worker_bearers.spelled(made.fence, made.session.room_id) if is_worker else None
+    return answer(wire.plain_connection(made) | {"worker_bearer": bearer}, 201)
 
 
 def _tell(call: Call, ended: Sequence[SessionId]) -> None:

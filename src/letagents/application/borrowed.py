@@ -1,0 +1,119 @@
+"""The rooms of a process that acts with a credential which is not its own.
+
+(Source: supervisor 4.6, 4.12, 5.2, 5.4.) A supervised process borrows one from its supervisor for
+each request, in the room that the supervisor names for the call; a worker's process has been given
+one. Neither shows anything of a session beside it, and neither falls back to a sign-in.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from datetime import UTC, datetime
+
+import attrs
+
+from letagents.application.client import Client, LetAgents
+from letagents.application.places import Entered
+from letagents.domain.fencing import UNNUMBERED, Fence
+from letagents.domain.hints import Hints
+from letagents.domain.ids import RoomId, SessionId, Token
+from letagents.domain.rooms import Room
+from letagents.domain.sessions import Connection, Session, SessionKind
+from letagents.domain.supervised import CredentialStale, OwnSession, not_lent
+from letagents.ports.supervisor import Supervisor
+
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+UNSHOWN = Token("-" * 43)
+"""In the place of a session's secret, which such a process never has and never shows."""
+_LABELS = {"open-model": "Open Model", "claude-code": "Claude Code", "codex": "Codex"}
+
+
+@attrs.frozen
+class Worker:
+    """Who a process acts as, as far as it is told."""
+
+    session_id: str
+    display_name: str | None = None
+    runtime: str = "codex"
+
+    def own(self, room_id: str) -> OwnSession:
+        """Return its session in a room, as its supervisor is asked about it."""
+        return OwnSession(self.session_id, room_id, UNSHOWN, self.runtime)
+
+    def seen(self, room_id: RoomId) -> Session:
+        """Return its session in a room, as far as it is known here."""
+        name = self.display_name or "Daemon-supervised worker"
+        return Session(
+            session_id=SessionId(self.session_id),
+            room_id=room_id,
+            kind=SessionKind.WORKER,
+            agent_key=self.session_id,
+            instance_id="",
+            display_name=name,
+            base_name=name,
+            owner_label="",
+            ide_label=_LABELS.get(self.runtime, "Supervised agent"),
+            runtime=self.runtime,
+            actor_label=name,
+            created_at=_LONG_AGO,
+            updated_at=_LONG_AGO,
+            last_seen_at=_LONG_AGO,
+        )
+
+
+@attrs.frozen
+class Borrowing:
+    """What a process shows to a server: a credential that is lent for that one request."""
+
+    _supervisor: Supervisor
+    _session: OwnSession
+
+    async def token(self) -> str:
+        """Return the credential for the next request.
+
+        Raises:
+            CredentialUnavailable, CredentialStale: there is none now.
+            CoordinatesWrong: where the supervisor is to be found is told badly.
+        """
+        borrowed = await self._supervisor.borrow(self._session)
+        if borrowed.credential is None:
+            raise not_lent(borrowed)
+        return borrowed.credential.value
+
+    async def refused(self, token: str) -> None:
+        """Do nothing: nothing is kept."""
+
+    async def session_ended(self, session_id: SessionId, token: Token) -> None:
+        """Do nothing: the session is the supervisor's."""
+
+
+@attrs.define(eq=False)
+class BorrowedRooms:
+    """The rooms of one worker. `open_` opens one of them."""
+
+    _worker: Worker | None
+    _open: Callable[[OwnSession], AbstractAsyncContextManager[LetAgents]]
+    _opened: dict[str, LetAgents] = attrs.field(factory=dict)
+    _stack: AsyncExitStack = attrs.field(factory=AsyncExitStack)
+
+    async def client(self, room_id: str) -> Client:
+        """Return what the worker holds in a room for one call; nothing is asked or entered.
+
+        Raises:
+            CredentialStale: the process is not told as whom it acts.
+        """
+        if self._worker is None:
+            raise CredentialStale
+        if room_id not in self._opened:
+            opening = self._open(self._worker.own(room_id))
+            self._opened[room_id] = await self._stack.enter_async_context(opening)
+        client, room = self._opened[room_id].chat(Hints()), RoomId(room_id)
+        session = self._worker.seen(room)
+        fence = Fence(session.session_id, UNNUMBERED, UNSHOWN)
+        client.connections.hold_own(Connection(session, fence))
+        there = Room(room, room_id, _LONG_AGO, is_local=False)
+        client.places.current = Entered(there, "daemon_supervised")
+        return client
+
+    async def aclose(self) -> None:
+        """Close what was opened."""
+        await self._stack.aclose()
