@@ -56,12 +56,14 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.ports.receipts import Receipts
     from letagents.ports.rooms import RoomTransport
     from letagents.ports.state import StateStore
+    from letagents.ports.supervision import Supervision
     from letagents.ports.supervisor import Supervisor
     from letagents.ports.surroundings import Checkouts, Surroundings
     from letagents.ports.tools import Tools
     from letagents.ports.whereabouts import Noticeboard
     from letagents.settings import Settings
 
+    JournalOf = Callable[[int], Supervision]
 
 T = TypeVar("T")
 
@@ -473,11 +475,16 @@ async def open_hosted_rooms(
 
 @asynccontextmanager
 async def open_supervisor(
-    settings: "Settings", written: "Callable[[object], str]", tools: "Tools | None" = None
+    settings: "Settings",
+    written: "Callable[[object], str]",
+    tools: "Tools | None" = None,
+    *,
+    journal_of: "JournalOf | None" = None,
 ) -> "AsyncIterator[tuple[Supervising, SupervisedEffects]]":
     """Open what a supervisor of this home needs; nobody else supervises it meanwhile.
 
     `written` writes results as they are kept; with `tools` it does its agents' calls itself.
+    `journal_of` returns the journal of a generation, in the place of the home's own file.
 
     Raises:
         AlreadySupervised: somebody does.
@@ -495,8 +502,11 @@ async def open_supervisor(
         hold = HomeHold(settings.home)
         opened.callback(hold.close)
         hold.take()
-        journal = SqlSupervision(settings.home / "supervisor.db", hold.generation)
-        opened.push_async_callback(journal.aclose)
+        if journal_of is not None:
+            journal: Supervision = journal_of(hold.generation)
+        else:
+            journal = own = SqlSupervision(settings.home / "supervisor.db", hold.generation)
+            opened.push_async_callback(own.aclose)
         await recover(journal, clock)
         sessions = Supervising(journal, hold, clock)
         opened.callback(sessions.vault.forget)
@@ -614,9 +624,17 @@ async def open_borrowed_rooms(
 
 
 def open_household(
-    settings: "Settings", servers: "Servers", sessions: "Supervising", words: "Words"
+    settings: "Settings",
+    servers: "Servers",
+    sessions: "Supervising",
+    words: "Words",
+    *,
+    providers: "Mapping[str, Provider] | None" = None,
 ) -> "Household":
-    """Return the agents of a supervisor, whose rooms are those of `servers`."""
+    """Return the agents of a supervisor, whose rooms are those of `servers`.
+
+    `providers` run agents in the place of the programs of those names.
+    """
     from letagents.adapters.system import SystemIds
     from letagents.adapters.worktrees import GitWorktrees
     from letagents.application.household import Household
@@ -624,20 +642,20 @@ def open_household(
     from letagents.application.launching import launcher
     from letagents.domain.errors import NotAvailable
 
-    ids, providers = SystemIds(), ("codex", "claude-code")
+    ids, given, programs = SystemIds(), providers or {}, ("codex", "claude-code")
     trees = GitWorktrees(settings.home.resolve() / "worktrees")
     tools = (sys.executable, "-m", "letagents", "mcp")
 
     def keeper_of(entry: "Entry") -> Keeper:
-        if entry.provider not in providers:
+        if entry.provider not in programs and entry.provider not in given:
             raise NotAvailable(
                 f"This version cannot run agents of {entry.provider}.",
-                remedy=f"Use one of {', '.join(providers)}.",
+                remedy=f"Use one of {', '.join(programs)}.",
             )
         return Keeper(
             entry.entry_id,
             sessions,
-            agent_provider(entry.provider, settings),
+            given.get(entry.provider) or agent_provider(entry.provider, settings),
             servers.lodging,
             words,
             ids,

@@ -1,7 +1,7 @@
 """An agent is kept as a person wants it, whatever happens to its process or its supervisor."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from datetime import timedelta
 
 import attrs
@@ -30,10 +30,10 @@ from letagents.domain.workplaces import (
     branch_of,
 )
 from letagents.entrypoints.daemon.words import WordsForAgents
-from letagents.ports.providers import Launch
+from letagents.ports.providers import Born, Launch, unrecorded
 from letagents.testing.contracts.room_callers import BOB, arrival
 from letagents.testing.determinism import CountingIds, ManualClock
-from letagents.testing.scripted_provider import Crash, Play, ScriptedProvider
+from letagents.testing.scripted_provider import Crash, Play, ScriptedConversation, ScriptedProvider
 
 pytestmark = pytest.mark.anyio
 ROOM = RoomId("workshop")
@@ -195,6 +195,25 @@ async def world(anyio_backend: str) -> AsyncIterator[World]:
     await world.open()
     yield world
     await world.end()
+
+
+@attrs.define(eq=False)
+class Awaited(ScriptedProvider):
+    """Programs that somebody speaks to before they have started."""
+
+    speak: Callable[[], Awaitable[None]] | None = None
+
+    async def start(self, launch: Launch, born: Born = unrecorded) -> ScriptedConversation:
+        assert self.speak is not None
+        await self.speak()
+        return await super().start(launch, born)
+
+
+async def test_what_is_said_to_an_agent_that_is_just_starting_is_answered(world: World) -> None:
+    world.provider = Awaited(speak=world.ask)
+    await world.run()
+
+    assert await world.answers(1) == ["ok"]
 
 
 async def test_an_agent_that_is_wanted_is_started_and_answers(world: World) -> None:

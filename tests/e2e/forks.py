@@ -23,6 +23,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+ROOT = Path(__file__).parents[2]
 STREAMS = 3
 REQUEST = 1 << 20
 """More bytes than a request has; an environment is all that could be long in it."""
@@ -35,8 +36,9 @@ class Forked:
         self,
         words: Sequence[str],
         environment: Mapping[str, str],
+        module: str = "letagents",
     ) -> None:
-        self.args = ["letagents", *words]
+        self.args = [module, *words]
         self.returncode: int | None = None
         given, writing = os.pipe()
         reading, out = os.pipe()
@@ -44,7 +46,7 @@ class Forked:
         self.stdin, self.stdout = os.fdopen(writing, "wb"), os.fdopen(reading, "rb")
         self.stderr = os.fdopen(complaints, "rb")
         self._told, telling = os.pipe()
-        _zygote().fork([*words], dict(environment), [given, out, errors, telling])
+        _zygote().fork(self.args, dict(environment), [given, out, errors, telling])
         for descriptor in (given, out, errors, telling):
             os.close(descriptor)
         self.pid = int(os.read(self._told, 20))
@@ -174,10 +176,14 @@ def _keep(streams: list[int]) -> None:
 
 def _load_all() -> None:
     import letagents
+    from letagents.adapters.sql.sqlite_library import library
 
     for module in pkgutil.walk_packages(letagents.__path__, "letagents."):
         if not module.name.startswith(("letagents.testing", "letagents.__main__")):
             import_module(module.name)
+    for name in ("anyio._backends._asyncio", "sqlalchemy.dialects.sqlite.pysqlite"):
+        import_module(name)  # what is loaded by who opens rooms
+    library()
 
 
 def main() -> None:
@@ -192,8 +198,9 @@ def main() -> None:
     time.tzset()
     sys.stdin, sys.stdout = open(0, closefd=False), open(1, "w", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
-    sys.argv[1:] = words
-    runpy.run_module("letagents", run_name="__main__", alter_sys=True)
+    module, *sys.argv[1:] = words
+    sys.path.insert(0, str(ROOT))
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":

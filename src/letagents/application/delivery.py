@@ -14,6 +14,7 @@ import anyio
 import attrs
 import structlog
 
+from letagents.application.admission import admitted, check_room
 from letagents.domain import (
     effects,
     inbox,
@@ -155,7 +156,7 @@ class Delivery:
         seen = [self._seen(said) for said in page.messages]
 
         def take(journal: Journal) -> int:
-            self._check_room(journal)
+            check_room(journal, self.agent.entry_id, self.agent.room_id)
             now = journal.ingress(self.agent.entry_id) or known
             last = journal.last_sequence(self.agent.entry_id)
             there, items = ingress.taken(now, seen, after=known.cursor, last_sequence=last)
@@ -168,27 +169,7 @@ class Delivery:
         return await self.journal.change(take)
 
     async def _admitted(self) -> Ingress:
-        entry_id, room_id = self.agent.entry_id, self.agent.room_id
-        known = await self.journal.look(lambda journal: journal.ingress(entry_id))
-        if known is not None and known.room_id == str(room_id):
-            return known
-        page = await self.rooms.read(room_id, Latest(1))
-        newest = page.messages[-1].id if page.messages else None
-
-        def admit(journal: Journal) -> Ingress:
-            self._check_room(journal)
-            there = journal.ingress(entry_id)
-            if there is None or there.room_id != str(room_id):
-                there = ingress.begun(entry_id, str(room_id), newest)
-                journal.put_ingress(there)
-            return there
-
-        return await self.journal.change(admit)
-
-    def _check_room(self, journal: Journal) -> None:
-        entry = journal.entry(self.agent.entry_id)
-        if entry is not None:
-            ingress.check_room(entry.room_id, str(self.agent.room_id))
+        return await admitted(self.journal, self.rooms, self.agent.entry_id, self.agent.room_id)
 
     def _seen(self, said: Message) -> Seen:
         activation = said.activation

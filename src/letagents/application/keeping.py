@@ -13,6 +13,7 @@ import anyio
 import attrs
 import structlog
 
+from letagents.application.admission import admitted
 from letagents.application.delivery import Agent, Delivery, Words
 from letagents.application.servers import Lodging, LodgingOf
 from letagents.application.supervising import Supervising
@@ -239,6 +240,8 @@ class Keeper:
         lodging = await self.lodging(entry.api_url)
         entry = await self._entered(entry, lodging.rooms)
         room_id = RoomId(entry.room_id)
+        # Whoever sees that it is there may speak to it.
+        await admitted(self.sessions.journal, lodging.rooms, entry.entry_id, room_id)
         made = await lodging.rooms.connect(room_id, self._arrival(entry, lodging))
         claim = Claim(
             entry_id=entry.entry_id,

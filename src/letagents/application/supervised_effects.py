@@ -215,7 +215,8 @@ class SupervisedEffects:
             LetAgentsError: what the tool raised.
         """
         _check_identities(asked)
-        # Who is bound is seen first: a successor that has no secret yet has not begun anything.
+        # Who is bound is seen first: a successor that has no secret yet has not begun anything, and
+        # answers only what was begun before it.
         key, authority = await self._sessions.journal.look(
             lambda journal: self._authority(journal, at, asked)
         )
@@ -230,9 +231,9 @@ class SupervisedEffects:
         task.add_done_callback(lambda _: self._under_way.pop(key, None))
         return await asyncio.shield(task)
 
-    async def _executed(self, at: Coordinates, asked: Asked, authority: Authority) -> Told:
+    async def _executed(self, at: Coordinates, asked: Asked, authority: Authority | None) -> Told:
         told = await self._prepared(at, asked)
-        if told.answer is not Answer.EXECUTE:
+        if told.answer is not Answer.EXECUTE or authority is None:
             return told
         return await self._run(told, asked, authority)
 
@@ -256,8 +257,13 @@ class SupervisedEffects:
             raise refused("This supervisor does no calls itself.")
         return self._tools
 
-    def _authority(self, journal: Journal, at: Coordinates, asked: Asked) -> tuple[Key, Authority]:
+    def _authority(
+        self, journal: Journal, at: Coordinates, asked: Asked
+    ) -> tuple[Key, Authority | None]:
         context = self._context(journal, at, asked.request_id)
+        known = journal.effect(context.key)
+        if known is not None and (known.state.is_settled or known.state is State.UNCERTAIN):
+            return context.key, None  # it is not done any more, whoever is bound
         entry, binding = context.entry, journal.binding(at.entry_id)
         held = self._sessions.vault.of(binding) if binding is not None else None
         is_its = binding is not None and bindings.is_for(binding, at.execution_id, entry.api_url)

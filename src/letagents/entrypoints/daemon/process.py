@@ -11,7 +11,9 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from importlib.metadata import version
 from types import FrameType
+from typing import Any
 
+import attrs
 import structlog
 
 from letagents.application.household import Household
@@ -20,40 +22,94 @@ from letagents.entrypoints.daemon.methods import Identity, Methods
 from letagents.entrypoints.daemon.server import Server, listening
 from letagents.entrypoints.daemon.tools import RoomTools
 from letagents.entrypoints.daemon.words import WordsForAgents
+from letagents.ports.providers import Provider
+from letagents.ports.supervision import Supervision
 from letagents.settings import Settings
 from letagents.wire.supervisor import canonical
 from letagents.wiring import open_household, open_supervised_rooms, open_supervisor
 
 log = structlog.get_logger()
 
+JournalOf = Callable[[int], Supervision]
+
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _FINGERPRINT = "LETAGENTS_SUPERVISOR_{}_FINGERPRINT"
 
 
 async def supervise(
-    settings: Settings, environ: Mapping[str, str], announce: Callable[[int], None]
+    settings: Settings,
+    environ: Mapping[str, str],
+    announce: Callable[[int], None],
+    **ports: Any,
 ) -> None:
     """Supervise the agents of a home until a signal comes, or another supervisor takes over.
 
-    `announce` is told the generation once everybody can ask.
+    `announce` is told the generation once everybody can ask; `ports` are those of `supervising`.
+
+    Raises: as open_supervisor.
+        FenceLost: another one has taken over.
+    """
+    async with supervising(settings, environ, **ports) as running:
+        with _told_by_signals(running.end):
+            announce(running.generation)
+            await running.ended()
+
+
+@attrs.frozen
+class Running:
+    """A supervisor that answers, and keeps its agents."""
+
+    household: Household
+    server: Server
+
+    @property
+    def generation(self) -> int:
+        """Which of the supervisors that this home ever had it is."""
+        return self.server.methods.sessions.hold.generation
+
+    async def ended(self) -> None:
+        """Wait until it is told to end, or another one has taken over."""
+        await self.server.ended.wait()
+
+    def end(self) -> None:
+        """Tell it to end."""
+        self.server.ended.set()
+
+
+@asynccontextmanager
+async def supervising(
+    settings: Settings,
+    environ: Mapping[str, str] | None = None,
+    *,
+    providers: Mapping[str, Provider] | None = None,
+    journal_of: JournalOf | None = None,
+) -> AsyncIterator[Running]:
+    """Supervise the agents of a home in this process meanwhile; their processes outlive it.
+
+    `providers` run agents in the place of the programs of those names; `journal_of` returns where
+    the supervisor of a generation keeps its journal.
 
     Raises: as open_supervisor.
         FenceLost: another one has taken over.
     """
     async with (
         open_supervised_rooms(settings) as servers,
-        open_supervisor(settings, canonical, RoomTools(servers)) as (sessions, effects),
+        open_supervisor(settings, canonical, RoomTools(servers), journal_of=journal_of) as (
+            sessions,
+            effects,
+        ),
     ):
-        household = open_household(settings, servers, sessions, WordsForAgents())
+        household = open_household(
+            settings, servers, sessions, WordsForAgents(), providers=providers
+        )
         agents = Agents(household, sessions.clock.now)
-        server = Server(Methods(sessions, effects, _identity(environ), agents.table()))
+        identity = _identity(os.environ if environ is None else environ)
+        server = Server(Methods(sessions, effects, identity, agents.table()))
+        running = Running(household, server)
         async with listening(settings.supervisor_socket, server), _kept(household, server):
-            with _told_by_signals(server.ended.set):
-                generation = sessions.hold.generation
-                log.info("supervisor.started", generation=generation, pid=os.getpid())
-                announce(generation)
-                await server.ended.wait()
-        log.info("supervisor.ended", generation=generation)
+            log.info("supervisor.started", generation=running.generation, pid=os.getpid())
+            yield running
+        log.info("supervisor.ended", generation=running.generation)
         sessions.hold.check()
 
 
