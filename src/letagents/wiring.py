@@ -635,14 +635,17 @@ def open_household(
 
     `providers` run agents in the place of the programs of those names.
     """
+    from letagents.adapters.providers.model_keys import OwnKeys
     from letagents.adapters.system import SystemIds
     from letagents.adapters.worktrees import GitWorktrees
     from letagents.application.household import Household
     from letagents.application.keeping import Keeper
     from letagents.application.launching import launcher
+    from letagents.application.open_models import OpenModels
     from letagents.domain.errors import NotAvailable
 
-    ids, given, programs = SystemIds(), providers or {}, ("codex", "claude-code")
+    programs = ("codex", "claude-code", "open-model")
+    ids, given, models = SystemIds(), providers or {}, OpenModels(OwnKeys())
     trees = GitWorktrees(settings.home.resolve() / "worktrees")
     tools = (sys.executable, "-m", "letagents", "mcp")
 
@@ -655,7 +658,8 @@ def open_household(
         return Keeper(
             entry.entry_id,
             sessions,
-            given.get(entry.provider) or agent_provider(entry.provider, settings),
+            given.get(entry.provider)
+            or agent_provider(entry.provider, settings, endpoint=lambda: models.endpoint(entry)),
             servers.lodging,
             words,
             ids,
@@ -663,13 +667,16 @@ def open_household(
             workplaces=trees,
         )
 
-    return Household(sessions.journal, keeper_of, trees, ids)
+    return Household(sessions.journal, keeper_of, sessions.hold.generation, trees, ids, models)
 
 
 async def ask_supervisor(
-    settings: "Settings", method: str, params: "Mapping[str, object]"
+    settings: "Settings",
+    method: str,
+    params: "Mapping[str, object]",
+    patience: float | None = None,
 ) -> object:
-    """Return what the supervisor of this home answers to a person.
+    """Return what the supervisor of this home answers to a person, within so many seconds.
 
     Raises:
         SupervisorUnavailable, SupervisorSilent: it does not answer.
@@ -681,7 +688,7 @@ async def ask_supervisor(
 
     line, deadline = (
         Line(settings.supervisor_socket, SystemIds()),
-        Deadline.within(PATIENCE.total_seconds()),
+        Deadline.within(patience or PATIENCE.total_seconds()),
     )
     negotiated = await line.negotiate(deadline)
     response = await line.ask(negotiated.version, method, params, deadline)

@@ -412,7 +412,7 @@ async def test_a_household_keeps_whom_a_person_adds_and_forgets_whom_they_stop(
     world: World,
 ) -> None:
     keeper = await world.keeper()
-    household = Household(keeper.sessions.journal, lambda _: keeper)
+    household = Household(keeper.sessions.journal, lambda _: keeper, 1)
     await keeper.sessions.journal.change(lambda journal: journal.drop_entry("e1"))
     running = asyncio.create_task(household.run())
     world.running.append(running)
@@ -436,7 +436,7 @@ async def test_a_household_keeps_whom_a_person_adds_and_forgets_whom_they_stop(
 @pytest.mark.rule("J70", "J74")
 async def test_an_agent_has_its_folder_before_it_runs_until_it_is_forgotten(world: World) -> None:
     keeper = await world.keeper()
-    household = Household(keeper.sessions.journal, lambda _: keeper, world.folders, world.ids)
+    household = Household(keeper.sessions.journal, lambda _: keeper, 1, world.folders, world.ids)
     await keeper.sessions.journal.change(lambda journal: journal.drop_entry("e1"))
     world.running.append(asyncio.create_task(household.run()))
     fresh = Entry("e1", str(ROOM), "Ada", "codex", world.clock.now(), desired=Desired.RUNNING)
@@ -458,7 +458,7 @@ async def test_an_agent_has_its_folder_before_it_runs_until_it_is_forgotten(worl
         "remove letagents/e1",
     ]
     with pytest.raises(NotAvailable, match="makes no folders"):
-        await Household(keeper.sessions.journal, lambda _: keeper).add(fresh, Wish("/engine"))
+        await Household(keeper.sessions.journal, lambda _: keeper, 1).add(fresh, Wish("/engine"))
 
 
 @pytest.mark.rule("J43", "J74")
@@ -480,7 +480,7 @@ async def test_one_that_was_left_alone_is_tried_again_when_a_person_says_so(
     world: World,
 ) -> None:
     keeper = await world.keeper()
-    household = Household(keeper.sessions.journal, lambda _: keeper)
+    household = Household(keeper.sessions.journal, lambda _: keeper, 1)
     ends = History(ends=(world.clock.now(),) * LOOP, is_quarantined=True)
     left = attrs.evolve(world.entry, history=ends)
     await keeper.sessions.journal.change(lambda journal: journal.put_entry(left))
@@ -494,7 +494,7 @@ async def test_one_that_was_left_alone_is_tried_again_when_a_person_says_so(
 @pytest.mark.rule("J51")
 async def test_a_household_that_another_supervisor_took_over_says_so(world: World) -> None:
     keeper = await world.keeper()
-    household = Household(keeper.sessions.journal, lambda _: keeper)
+    household = Household(keeper.sessions.journal, lambda _: keeper, 1)
     running = asyncio.create_task(household.run())
     await world.is_there()
     world.place.generation += 1

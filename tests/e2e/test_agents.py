@@ -15,6 +15,7 @@ from tests.e2e.served import served
 from tests.e2e.shell import PATIENCE, Running, run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such sockets")
+MODEL_KEY = "sk-model-0123456789abcdef"
 FAKE = Path(__file__).parents[1] / "integration" / "fake_claude.py"
 
 
@@ -32,14 +33,19 @@ class Home:
     def settings(self) -> dict[str, str]:
         return {
             "LETAGENTS_CLAUDE_BIN": str(self.folder / "claude"),
+            "LETAGENTS_OPENCODE_BIN": str(self.folder / "opencode"),
+            "LETAGENTS_CODEX_BIN": str(self.folder / "nothing"),
+            "MODEL_KEY": MODEL_KEY,
             "FAKE_STAGE": str(self.folder),
             "CLAUDE_CONFIG_DIR": str(self.folder / "config"),
         }
 
     def set_up(self) -> None:
-        program = self.folder / "claude"
-        program.write_text(f'#!/bin/sh\nexec {sys.executable} {FAKE} "$@"\n')
-        program.chmod(0o700)
+        for name, fake in (("claude", FAKE), ("opencode", FAKE.with_name("fake_opencode.py"))):
+            program = self.folder / name
+            runs = f'FAKE_STAGE={self.folder} exec {sys.executable} {fake} "$@"'
+            program.write_text(f"#!/bin/sh\n{runs}\n")
+            program.chmod(0o700)
         work = self.folder / "work"
         work.mkdir()
         author = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
@@ -185,6 +191,34 @@ def test_an_agent_works_in_a_room_on_a_server_and_is_lent_nothing(tmp_path: Path
 
 
 @pytest.mark.long
+def test_an_agent_of_an_open_model_answers_and_its_key_is_written_nowhere(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.set_up()
+    home.plays("First.")
+    home.done("send", "workshop", "Hello.", "--create")
+    with home.tail() as tail, home.supervised():
+        home.done(
+            "agents", "add", "ada", "--room", "workshop", "--provider", "open-model",
+            "--base-url", "http://127.0.0.1:9/v1", "--model", "big", "--key-env", "MODEL_KEY",
+            "--workspace", str(tmp_path / "work"), "--name", "Ada",
+        )  # fmt: skip
+        home.done("send", "workshop", "@Ada one?")
+        assert heard(tail, "First.").startswith("Ada")
+        agent = home.agent()
+        assert agent["api_key_from"] == "the variable MODEL_KEY"
+        home.done("agents", "stop", "ada")
+        until_stopped(home)
+    environ = json.loads((tmp_path / "environ").read_text())
+
+    assert [name for name, value in environ.items() if MODEL_KEY in value] == [
+        "OPENCODE_AUTH_CONTENT"
+    ]
+    assert MODEL_KEY not in (tmp_path / "argv").read_text()
+    for file in home.home.rglob("*"):
+        assert not file.is_file() or MODEL_KEY.encode() not in file.read_bytes()
+
+
+@pytest.mark.long
 def test_what_a_person_asks_wrongly_of_a_supervisor_is_told(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.set_up()
@@ -197,8 +231,18 @@ def test_what_a_person_asks_wrongly_of_a_supervisor_is_told(tmp_path: Path) -> N
             home.home, "agents", "add", "ada", "--room", "r", "--provider", "codex",
             "--workspace", str(tmp_path / "nowhere"),
         )  # fmt: skip
+        nameless = run(
+            home.home, "agents", "add", "ada", "--room", "r", "--provider", "open-model",
+            "--workspace", str(tmp_path),
+        )  # fmt: skip
+        missing = run(
+            home.home, "agents", "add", "ada", "--room", "r", "--provider", "codex",
+            "--workspace", str(tmp_path),
+        )  # fmt: skip
         assert "There are no agents" in home.done("agents", "list")
 
     assert "Unknown daemon manifest entry: nobody" in unknown.stderr
     assert "Name an agent that there is" in unknown.stderr
     assert "There is no folder" in nowhere.stderr
+    assert "Pass --base-url URL and --model NAME" in nameless.stderr
+    assert "npm install -g @openai/codex" in missing.stderr

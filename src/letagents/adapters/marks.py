@@ -16,14 +16,17 @@ CONTEXT = ".letagents-supervisor-context.json"
 MARKER = ".letagents-work-attempt.json"
 LARGEST = 4096
 """Bytes of either file."""
+_OTHERS = 0o077
 
 
 class NotSmall(Exception):
     """It is no small regular file of this user's."""
 
 
-def content(file: Path) -> bytes | None:
+def content(file: Path, *, for_us_alone: bool = False) -> bytes | None:
     """Return the bytes of a small regular file of ours, which no link leads to; None without one.
+
+    With `for_us_alone` nobody else may read or change it.
 
     Raises:
         NotSmall: it is something else.
@@ -38,8 +41,9 @@ def content(file: Path) -> bytes | None:
         raise NotSmall from error
     with os.fdopen(descriptor, "rb") as opened:
         found = os.fstat(opened.fileno())
-        read = opened.read(LARGEST + 1) if stat.S_ISREG(found.st_mode) and _is_ours(found) else None
-    if read is None or len(read) > LARGEST:
+        read = opened.read(LARGEST + 1)
+    is_open = for_us_alone and os.name != "nt" and found.st_mode & _OTHERS
+    if not stat.S_ISREG(found.st_mode) or not _is_ours(found) or is_open or len(read) > LARGEST:
         raise NotSmall
     return read
 

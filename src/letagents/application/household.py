@@ -7,9 +7,11 @@ import attrs
 import structlog
 
 from letagents.application.keeping import Keeper
-from letagents.domain import manifest
+from letagents.application.open_models import OpenModels
+from letagents.domain import manifest, open_models
 from letagents.domain.errors import LetAgentsError, NotAvailable
 from letagents.domain.manifest import Entry, FenceLost
+from letagents.domain.open_models import Endpoint
 from letagents.domain.recovery import Desired, History
 from letagents.domain.workplaces import Kept, Wish
 from letagents.ports.ids import Ids
@@ -25,8 +27,11 @@ class Household:
 
     journal: Supervision
     keeper_of: Callable[[Entry], Keeper]
+    generation: int
+    """That of this supervisor."""
     workplaces: Workplaces | None = None
     ids: Ids | None = None
+    models: OpenModels | None = None
     _keepers: dict[str, Keeper] = attrs.field(factory=dict)
     _tasks: dict[str, "asyncio.Task[None]"] = attrs.field(factory=dict)
     _replaced: asyncio.Event = attrs.field(factory=asyncio.Event)
@@ -78,9 +83,10 @@ class Household:
         Raises:
             ManifestRefused: another has its name.
             WorkplaceRefused: it cannot have such a folder.
+            ProviderMissing, ProviderUnusable: its program is not there, or cannot be used.
             LetAgentsError: nobody can keep it.
         """
-        self.keeper_of(entry)
+        await self.keeper_of(entry).provider.version()
         if wish is not None:
             entry = await self._placed(entry, wish)
 
@@ -132,6 +138,22 @@ class Household:
         self._keepers[entry_id].look_again()
         return entry
 
+    async def take_model(self, entry_id: str, endpoint: Endpoint, generation: int) -> bool:
+        """Use a model, whose key was handed over, for an agent from its next start on.
+
+        Return whether it is taken: not for other agents, nor under another generation.
+        """
+        entry = await self.journal.look(lambda journal: journal.entry(entry_id))
+        if entry is None or self.models is None:
+            return False
+        if not open_models.may_take(entry.provider, generation=generation, own=self.generation):
+            return False
+        self.models.hand_over(entry_id, endpoint)
+        await self.journal.change(lambda journal: _tried_at_once(journal, entry_id))
+        if (keeper := self._keepers.get(entry_id)) is not None:
+            keeper.look_again()
+        return True
+
     async def remove(self, entry_id: str) -> Kept | None:
         """Forget an agent that is stopped. Return which folder of its own was kept, if one was.
 
@@ -157,6 +179,8 @@ class Household:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
         self._keepers.pop(entry_id, None)
+        if self.models is not None:
+            self.models.forget(entry_id)
         return kept
 
     async def _cleared(self, entry: Entry) -> Kept | None:
@@ -167,3 +191,11 @@ class Household:
         if kept is not None:
             log.info("workplace.kept", entry_id=entry.entry_id)
         return kept
+
+
+def _tried_at_once(journal: Journal, entry_id: str) -> None:
+    """Let an agent that could not be started be tried again without waiting."""
+    known = journal.entry(entry_id)
+    if known is not None:
+        history = attrs.evolve(known.history, not_before=None)
+        journal.put_entry(attrs.evolve(known, history=history))

@@ -24,6 +24,7 @@ from letagents.domain import bindings, recovery
 from letagents.domain.bindings import Place
 from letagents.domain.errors import LetAgentsError, Malformed
 from letagents.domain.inbox import Move
+from letagents.domain.open_models import ModelServer
 from letagents.domain.recovery import Desired, History
 from letagents.domain.surfaces import LOCAL_ROOMS
 from letagents.domain.workplaces import Worktree
@@ -139,6 +140,7 @@ class Entry:
     charter: str = ""
     work_attempt_id: str = ""
     workspace: str | None = None
+    model_server: ModelServer | None = None
     worktree: Worktree | None = None
     """Where the workspace is a folder that was made for it."""
     continuation_id: str | None = None

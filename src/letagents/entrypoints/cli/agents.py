@@ -15,6 +15,8 @@ from letagents.settings import load
 from letagents.wire import supervisor as wire
 from letagents.wiring import ask_supervisor
 
+PATIENCE = 300.0
+"""Seconds for what programs and large folders are waited for."""
 _WANTED = {"start": "running", "pause": "paused", "stop": "stopped"}
 
 
@@ -25,11 +27,11 @@ def run(arguments: argparse.Namespace) -> int:
     if verb == "list":
         _say(_asked(wire.LIST_AGENTS, {}), arguments)
     elif verb == "add":
-        added = _asked(wire.PUT_AGENT, {"entry": _entry(arguments)})
+        added = _asked(wire.PUT_AGENT, {"entry": _entry(arguments)}, PATIENCE)
         _say([added], arguments)
         _say_folder(added, arguments)
     elif verb == "remove":
-        _say_removed(_asked(wire.REMOVE_AGENT, {"id": arguments.agent}), arguments)
+        _say_removed(_asked(wire.REMOVE_AGENT, {"id": arguments.agent}, PATIENCE), arguments)
     else:
         facts = {"id": arguments.agent, "desired_state": _WANTED[verb]}
         _say([_asked(wire.WANT_AGENT, facts)], arguments)
@@ -58,7 +60,25 @@ def _entry(arguments: argparse.Namespace) -> Mapping[str, object]:
         "branch": arguments.branch,
         "base": arguments.base,
         "desired_state": "running",
+        **_model(arguments),
     }
+
+
+def _model(arguments: argparse.Namespace) -> Mapping[str, object]:
+    """Return where an open model is, and by what its key is found."""
+    is_open = arguments.provider == "open-model"
+    if is_open and not (arguments.base_url and arguments.model):
+        raise Malformed(
+            "An agent of an open model has an address of it, and its name.",
+            remedy="Pass --base-url URL and --model NAME; its key by --key-env or --key-file.",
+        )
+    file = arguments.key_file and str(Path(arguments.key_file).expanduser().absolute())
+    named = {
+        "base_url": arguments.base_url,
+        "api_key_variable": arguments.key_env,
+        "api_key_file": file,
+    }
+    return {name: value for name, value in named.items() if value}
 
 
 def _folder(given: str) -> str:
@@ -89,8 +109,8 @@ def _say_removed(told: Mapping[str, Any], arguments: argparse.Namespace) -> None
         printing.say(f"  Its folder {kept['workspace_path']} is kept: {kept['why']}.")
 
 
-def _asked(method: str, params: Mapping[str, object]) -> Any:
-    return anyio.run(ask_supervisor, load(), method, params)
+def _asked(method: str, params: Mapping[str, object], patience: float | None = None) -> Any:
+    return anyio.run(ask_supervisor, load(), method, params, patience)
 
 
 def _where(agent: Mapping[str, Any]) -> str:

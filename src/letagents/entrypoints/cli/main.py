@@ -382,7 +382,7 @@ def _agents(commands: Commands) -> None:
 
 
 def _new_agent(add: argparse.ArgumentParser) -> None:
-    providers = ("codex", "claude-code")
+    providers = ("codex", "claude-code", "open-model")
     add.add_argument("--room", metavar="ROOM", required=True, help="in which room it works")
     server = "whose room it is (as your own commands: LETAGENTS_API_URL, or this machine)"
     add.add_argument("--server", metavar="URL", help=server)
@@ -395,6 +395,13 @@ def _new_agent(add: argparse.ArgumentParser) -> None:
     add.add_argument("--branch", help=named)
     add.add_argument("--base", metavar="REVISION", help="from where on there (HEAD)")
     add.add_argument("--model", help="which model (the program's own choice)")
+    served = "where an open model is served, under OpenAI's interface"
+    add.add_argument("--base-url", metavar="URL", help=served)
+    key = add.add_mutually_exclusive_group()
+    variable = "the variable of the supervisor's environment that has its key"
+    key.add_argument("--key-env", metavar="NAME", help=variable)
+    file = "the file that has its key, which only you may read"
+    key.add_argument("--key-file", metavar="FILE", help=file)
     add.add_argument("--charter", metavar="TEXT", default="", help="what it is told each time")
     add.add_argument("--name", help="what others in the room call it")
 

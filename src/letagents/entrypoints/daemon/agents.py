@@ -12,6 +12,7 @@ from letagents.application.household import Household
 from letagents.domain.errors import Malformed
 from letagents.domain.ids import RoomId
 from letagents.domain.manifest import Delivery, Entry
+from letagents.domain.open_models import PROVIDER, Endpoint, KeySource, ModelServer
 from letagents.domain.recovery import Desired
 from letagents.domain.surfaces import LOCAL_ROOMS
 from letagents.domain.workplaces import Wish, Worktree
@@ -36,6 +37,7 @@ class Agents:
             wire.PUT_AGENT: self._put,
             wire.WANT_AGENT: self._want,
             wire.REMOVE_AGENT: self._remove,
+            wire.INSTALL_MODEL: self._install_model,
         }
 
     async def _list(self, _request: Request) -> object:
@@ -60,6 +62,7 @@ class Agents:
             charter=given.text("charter"),
             workspace=given.text("workspace_path") or None,
             api_url=given.text("api_url").rstrip("/") or LOCAL_ROOMS,
+            model_server=_model_server(given),
         )
 
     async def _want(self, request: Request) -> object:
@@ -72,6 +75,30 @@ class Agents:
         kept = await self.household.remove(entry_id)
         told = None if kept is None else {"workspace_path": kept.folder, "why": kept.why}
         return {"removed": True, "id": entry_id, "kept": told}
+
+    async def _install_model(self, request: Request) -> object:
+        params = Params.of(request)
+        key = params.value("api_key")
+        if key is not None and (not isinstance(key, str) or not key.strip()):
+            raise Malformed("A model's key is a text, or null.", remedy="Pass one of them.")
+        endpoint = Endpoint.of(params.text("base_url"), params.text("model"), key)
+        generation = params.number("daemon_generation")
+        taken = await self.household.take_model(params.text("entry_id"), endpoint, generation)
+        return {"status": "installed" if taken else "stale"}
+
+
+def _model_server(given: Params) -> ModelServer | None:
+    """Return where the agent's model is, and where its key is found."""
+    address = given.text("base_url")
+    key = KeySource.of(given.text("api_key_variable"), given.text("api_key_file"))
+    if not address and key is None:
+        return None
+    if given.text("provider") != PROVIDER:
+        raise Malformed(
+            "Only agents of an open model have an address of it, and a key.",
+            remedy=f"Leave it out, or name the provider {PROVIDER}.",
+        )
+    return ModelServer(Endpoint.of(address, given.text("model")).base_url, key)
 
 
 def _wish(given: Params) -> Wish | None:
@@ -108,6 +135,7 @@ def shown(entry: Entry) -> dict[str, object]:
         "created_at": to_text(entry.created_at),
         "workspace_path": entry.workspace,
         **_of_worktree(entry.worktree),
+        **_of_model(entry.model_server),
         "work_attempt_id": entry.work_attempt_id or None,
         "delivery_mode": Delivery.INBOX.value,
     }
@@ -122,6 +150,12 @@ def _of_worktree(worktree: Worktree | None) -> dict[str, object]:
         "resolved_revision": worktree.revision,
         "source_repo_had_changes": worktree.was_dirty,
     }
+
+
+def _of_model(server: ModelServer | None) -> dict[str, object]:
+    if server is None:
+        return {}
+    return {"base_url": server.base_url, "api_key_from": str(server.key) if server.key else None}
 
 
 def observed(entry: Entry) -> str:
