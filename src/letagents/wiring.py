@@ -643,6 +643,7 @@ def open_household(
     from letagents.application.launching import launcher
     from letagents.application.open_models import OpenModels
     from letagents.domain.errors import NotAvailable
+    from letagents.domain.manifest import Delivery
 
     programs = ("codex", "claude-code", "open-model")
     ids, given, models = SystemIds(), providers or {}, OpenModels(OwnKeys())
@@ -650,6 +651,11 @@ def open_household(
     tools = (sys.executable, "-m", "letagents", "mcp")
 
     def keeper_of(entry: "Entry") -> Keeper:
+        if entry.delivery is not Delivery.INBOX:
+            raise NotAvailable(
+                "An agent that polls by itself is started by whoever runs it.",
+                remedy="Add one that is handed its messages: `letagents agents add`.",
+            )
         if entry.provider not in programs and entry.provider not in given:
             raise NotAvailable(
                 f"This version cannot run agents of {entry.provider}.",

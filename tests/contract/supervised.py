@@ -16,7 +16,7 @@ from letagents.application.supervised_effects import SupervisedEffects
 from letagents.application.supervising import Supervising
 from letagents.domain import inbox
 from letagents.domain.inbox import TurnBinding
-from letagents.domain.manifest import Entry, Execution
+from letagents.domain.manifest import Delivery, Entry, Execution
 from letagents.domain.recovery import Desired
 from letagents.entrypoints.daemon.methods import Identity, Methods
 from letagents.entrypoints.daemon.server import Server, listening
@@ -35,13 +35,11 @@ SERVER = "https://letagents.example/api"
 def put_agent_in_turn(journal: Journal, api_url: str = SERVER) -> None:
     """Let there be an agent, whose process is alive and has begun a turn.
 
-    It is of a program that no supervisor of ours starts, so that none ends it.
+    It polls by itself, so that no supervisor of ours starts or ends it.
     """
     execution = Execution("x1", "w1", 1, NOW)
-    entry = Entry(
-        "e1", ROOM, "Ada", "open-model", NOW, desired=Desired.RUNNING, work_attempt_id="w1"
-    )
-    entry = attrs.evolve(entry, execution=execution, api_url=api_url)
+    entry = Entry("e1", ROOM, "Ada", "codex", NOW, desired=Desired.RUNNING, work_attempt_id="w1")
+    entry = attrs.evolve(entry, execution=execution, api_url=api_url, delivery=Delivery.POLLING)
     journal.put_entry(entry)
     name = inbox.item_id("e1", ROOM, MESSAGE)
     item = inbox.dispatched(inbox.Item(name, "e1", ROOM, MESSAGE, 1))

@@ -11,7 +11,7 @@ import attrs
 from letagents.application.household import Household
 from letagents.domain.errors import Malformed
 from letagents.domain.ids import RoomId
-from letagents.domain.manifest import Delivery, Entry
+from letagents.domain.manifest import Entry
 from letagents.domain.open_models import PROVIDER, Endpoint, KeySource, ModelServer
 from letagents.domain.recovery import Desired
 from letagents.domain.surfaces import LOCAL_ROOMS
@@ -137,7 +137,7 @@ def shown(entry: Entry) -> dict[str, object]:
         **_of_worktree(entry.worktree),
         **_of_model(entry.model_server),
         "work_attempt_id": entry.work_attempt_id or None,
-        "delivery_mode": Delivery.INBOX.value,
+        "delivery_mode": entry.delivery.value,
     }
 
 
