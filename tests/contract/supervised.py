@@ -18,11 +18,12 @@ from letagents.domain import inbox
 from letagents.domain.inbox import TurnBinding
 from letagents.domain.manifest import Delivery, Entry, Execution
 from letagents.domain.recovery import Desired
+from letagents.domain.supervised import OwnSession
 from letagents.entrypoints.daemon.methods import Identity, Methods
 from letagents.entrypoints.daemon.server import Server, listening
 from letagents.ports.supervision import Journal
 from letagents.ports.tools import Authority
-from letagents.testing.contracts.supervisor import MESSAGE, RESULT, ROOM
+from letagents.testing.contracts.supervisor import MESSAGE, RESULT, ROOM, SESSION
 from letagents.testing.determinism import ManualClock
 from letagents.wire.supervisor import canonical
 
@@ -69,6 +70,7 @@ class SocketWorld:
     ids: SystemIds = attrs.field(factory=SystemIds)
     clock: ManualClock = attrs.field(factory=ManualClock)
     patience: float = 30.0
+    session: OwnSession = SESSION
     server: Server | None = None
     _running: AsyncExitStack = attrs.field(factory=AsyncExitStack)
     _clients: AsyncExitStack = attrs.field(factory=AsyncExitStack)

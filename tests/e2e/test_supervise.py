@@ -8,23 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
-from tests.contract.supervised import SERVER, put_agent_in_turn
 from tests.e2e.chats import ERAS, Served
 from tests.e2e.shell import Running, run
+from tests.e2e.supervised import agent_in_local_room, agent_in_turn, coordinates
 
-from letagents.adapters.supervision.sql import SqlSupervision
 from letagents.adapters.supervisor.socket import SocketSupervisor
 from letagents.adapters.system import SystemIds
-from letagents.domain.ids import RoomId, Token
 from letagents.domain.supervised import DEFERRED, DoIt, MayBeDone
 from letagents.domain.surfaces import LOCAL_ROOMS
-from letagents.ports.supervision import Journal
-from letagents.settings import Settings
-from letagents.testing.contracts.room_callers import ADA, arrival
-from letagents.testing.contracts.supervisor import ROOM, SESSION, change
-from letagents.wiring import open_supervised_rooms
+from letagents.testing.contracts.supervisor import SESSION, change
 
 TURN = {
     "LETAGENTS_EXECUTION_PROFILE": "supervised_room_turn",
@@ -41,33 +34,15 @@ def supervised(home: Path) -> Iterator[tuple[Running, dict[str, Any]]]:
         yield running, json.loads(running.line())
 
 
-def coordinates(home: Path) -> dict[str, str]:
-    return {
-        "LETAGENTS_SUPERVISOR_ENTRY_ID": "e1",
-        "LETAGENTS_SUPERVISOR_DAEMON_SOCKET": str(home / "daemon.sock"),
-        "LETAGENTS_SUPERVISOR_WORK_ATTEMPT_ID": "w1",
-        "LETAGENTS_SUPERVISOR_EXECUTION_GENERATION_ID": "x1",
-    }
-
-
 def agent(home: Path, **environ: str) -> SocketSupervisor:
     given = {**coordinates(home), **environ}
     return SocketSupervisor(given, home / "daemon.sock", home, SystemIds(), patience=30.0)
 
 
-async def _agent_in_turn(home: Path, api_url: str = SERVER) -> None:
-    def put(journal: Journal) -> None:
-        put_agent_in_turn(journal, api_url)
-
-    journal = SqlSupervision(home / "supervisor.db", 0)
-    await journal.change(put)
-    await journal.aclose()
-
-
 @pytest.mark.rule("J3", "J55")
 def test_a_killed_supervisor_doubles_nothing_and_its_successor_knows(tmp_path: Path) -> None:
     home = tmp_path / "h"
-    asyncio.run(_agent_in_turn(home))
+    asyncio.run(agent_in_turn(home))
 
     async def before() -> None:
         ours = agent(home)
@@ -109,21 +84,10 @@ def test_a_home_has_one_supervisor(tmp_path: Path) -> None:
     assert "A supervisor daemon already owns this host lock." in second.stderr
 
 
-async def _agent_in_local_room(home: Path) -> tuple[str, Token]:
-    """Let the agent have a session in a room of the machine; return its id and secret."""
-    await _agent_in_turn(home, LOCAL_ROOMS)
-    async with open_supervised_rooms(Settings(home=home)) as servers:
-        letagents = await servers.at(LOCAL_ROOMS)
-        await letagents.rooms.join(RoomId(ROOM))
-        made = await letagents.rooms.connect(RoomId(ROOM), arrival(ADA, 1))
-    return str(made.session.session_id), made.fence.token
-
-
 def test_what_an_agent_calls_its_supervisor_does_once(tmp_path: Path) -> None:
     home = tmp_path / "h"
-    session_id, token = asyncio.run(_agent_in_local_room(home))
+    session = asyncio.run(agent_in_local_room(home))
     environ = {**coordinates(home), **TURN}
-    session = attrs.evolve(SESSION, session_id=session_id, token=token)
     with supervised(home), Served(home, ERAS[0], environ) as process:
         asyncio.run(agent(home, LETAGENTS_API_URL=LOCAL_ROOMS).bind(session))
         process.call("send_message", text="Done.")
@@ -133,4 +97,4 @@ def test_what_an_agent_calls_its_supervisor_does_once(tmp_path: Path) -> None:
     assert [one["text"] for one in said] == ["Done."]
     assert said[0]["sender"].startswith("Worker1")
     assert "task_9" in refused
-    assert token.value.encode() not in b"".join([*process.said, *process.complained])
+    assert session.token.value.encode() not in b"".join([*process.said, *process.complained])
