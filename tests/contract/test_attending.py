@@ -13,17 +13,17 @@ from letagents.application.attendance import Attendances
 from letagents.application.connections import Connections
 from letagents.application.remembered import stored
 from letagents.domain import sessions
-from letagents.domain.accounts import NotSignedIn
 from letagents.domain.errors import (
     ConnectionReplaced,
     LetAgentsError,
+    NoAttendance,
+    NotSignedIn,
     RoomsUnavailable,
     SessionEnded,
 )
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.local_state import LocalState, StoredSession
-from letagents.domain.presence import NoAttendance
 from letagents.domain.sessions import Arrival, Connection, SessionKind
 from letagents.domain.ticks import Tick
 from letagents.ports.attendance import Over

@@ -5,7 +5,7 @@ import pytest
 
 from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.memory import MemoryRooms
-from letagents.application.board import Boards, no_board
+from letagents.application.board import Boards
 from letagents.application.connections import Connections
 from letagents.domain.board import Admitted, Query
 from letagents.domain.errors import (
@@ -102,7 +102,7 @@ async def test_a_lost_connection_is_said_to_be_lost(rooms: MemoryRooms, ada: Con
 
 
 async def test_rooms_without_a_board_say_so(ada: Connection) -> None:
-    client = Boards(no_board, Connections(), CountingIds())
+    client = Boards(lambda: None, Connections(), CountingIds())
 
     with pytest.raises(NotAvailable, match="no task board"):
         await client.tasks(ROOM, Query())

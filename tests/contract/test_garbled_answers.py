@@ -194,7 +194,7 @@ def _keeping(answers: list[httpx.Response]) -> Callable[[httpx.Response], Awaita
     return keep
 
 
-GARBLED = ("errors.Malformed", "errors.SessionEnded", "accounts.SignInFirst")
+GARBLED = ("errors.Malformed", "errors.SessionEnded", "errors.SignInFirst")
 
 
 def test_a_problem_that_is_almost_right_is_an_error_of_ours_or_none() -> None:

@@ -18,11 +18,11 @@ from letagents.adapters.rooms.hosted.server import HostedServer
 from letagents.adapters.state.memory import MemoryState
 from letagents.application.credentials import Credentials
 from letagents.application.directory import Directory
-from letagents.domain.accounts import NotSignedIn
 from letagents.domain.errors import (
     AccountUnverified,
     ConnectionLost,
     LetAgentsError,
+    NotSignedIn,
     RoomsUnavailable,
     SessionEnded,
 )

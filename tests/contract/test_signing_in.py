@@ -22,8 +22,8 @@ from letagents.application.directory import Directory
 from letagents.application.hosting import Hosting
 from letagents.application.onboarding import shown_of
 from letagents.application.signing_in import SignedIn, SigningIn
-from letagents.domain.accounts import Account, SignInFirst
-from letagents.domain.errors import RoomsUnavailable
+from letagents.domain.accounts import Account
+from letagents.domain.errors import RoomsUnavailable, SignInFirst
 from letagents.domain.ids import RoomId
 from letagents.domain.sign_in import Begun, Over, SignInUnavailable, UnknownSignIn, Waiting
 from letagents.entrypoints.server.app import application

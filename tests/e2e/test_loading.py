@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from tests.e2e.shell import PATIENCE
@@ -47,3 +48,25 @@ def test_the_tools_are_listed_before_anything_is_loaded_that_acts() -> None:
     assert "letagents.entrypoints.mcp.tools.catalogue" in modules
     idle = {"letagents.application", "letagents.adapters", "letagents.domain.messages"}
     assert not modules & {*idle, "letagents.domain.ids", "structlog", "sqlalchemy", "tomllib"}
+
+
+def test_who_enters_a_room_loads_nothing_of_what_is_said_there(tmp_path: Path) -> None:
+    """An agent's first call waits for what it needs, and for no other verb of rooms."""
+    code = (
+        "import asyncio\n"
+        "from letagents.settings import load\n"
+        "from letagents.wiring import open_letagents\n"
+        "async def enter():\n"
+        f"    settings = load({{'LETAGENTS_HOME': {str(tmp_path / 'home')!r}}})\n"
+        "    async with open_letagents(settings) as opened, opened.client() as client:\n"
+        "        await client.places.create()\n"
+        "asyncio.run(enter())\n"
+    )
+
+    modules = loaded(code)
+
+    assert "letagents.adapters.rooms.local_seats" in modules
+    parts = ("domain", "adapters.rooms", "adapters.sql", "application")
+    verbs = ("activation", "focus_rooms", "search", "receipts", "local_posts", "local_book",
+             "postgres", "postgres_search", "board", "memory", "searching")  # fmt: skip
+    assert not modules & {f"letagents.{part}.{verb}" for part in parts for verb in verbs}

@@ -8,6 +8,7 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import attrs
 from tests.integration.rooms_processes import tell
@@ -15,11 +16,13 @@ from tests.integration.rooms_processes import tell
 from letagents.adapters.nudges.postgres import PostgresNudges
 from letagents.adapters.rooms.bells import Nudges
 from letagents.adapters.rooms.local import LocalRooms
-from letagents.adapters.sql.opening import AnyDatabase
 from letagents.domain.ids import ClientKey, RoomId
 from letagents.domain.messages import After, Draft
 from letagents.testing.contracts.room_callers import ROOM, arrival
 from letagents.testing.determinism import CountingIds, ManualClock
+
+if TYPE_CHECKING:
+    from letagents.adapters.sql.opening import AnyDatabase
 
 LONG = timedelta(minutes=1)
 
@@ -39,7 +42,7 @@ class Trusting:
             yield LONG.total_seconds()
 
 
-def rooms_in(place: str | AnyDatabase, nudges: Nudges, *, process: int = 1) -> LocalRooms:
+def rooms_in(place: "str | AnyDatabase", nudges: Nudges, *, process: int = 1) -> LocalRooms:
     """Return the rooms at `place` as the process of that number has them."""
     return LocalRooms(place, CountingIds(first=process * 1_000_000), ManualClock(), nudges)
 

@@ -12,10 +12,15 @@ from tests.integration.scripted_server import TRUST
 from letagents.adapters.rooms.hosted.attendance import HostedAttendance
 from letagents.adapters.rooms.hosted.calls import Always, Calls
 from letagents.domain.accounts import NotYourAgent
-from letagents.domain.errors import ConnectionLost, LetAgentsError, RoomsUnavailable, SessionEnded
+from letagents.domain.errors import (
+    ConnectionLost,
+    LetAgentsError,
+    NoAttendance,
+    RoomsUnavailable,
+    SessionEnded,
+)
 from letagents.domain.fencing import UNNUMBERED, Fence
 from letagents.domain.ids import RoomId, SessionId, Token
-from letagents.domain.presence import NoAttendance
 from letagents.ports.attendance import Over
 
 pytestmark = pytest.mark.anyio

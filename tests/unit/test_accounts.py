@@ -9,13 +9,12 @@ from letagents.domain.accounts import (
     NOBODY,
     Account,
     Agent,
-    NotSignedIn,
     NotYourAgent,
     Principal,
     Role,
     TokenKind,
 )
-from letagents.domain.errors import Malformed, UnknownRoom
+from letagents.domain.errors import Malformed, NotSignedIn, UnknownRoom
 from letagents.domain.ids import RoomId
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)

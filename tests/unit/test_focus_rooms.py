@@ -6,14 +6,13 @@ from itertools import islice
 import attrs
 import pytest
 
-from letagents.domain import accounts, focus_rooms, rooms
+from letagents.domain import accounts, focus_rooms, locators, rooms
 from letagents.domain.errors import Malformed, UnknownRoom
 from letagents.domain.focus_rooms import (
     Changes,
     Details,
     Focus,
     FocusRoomConcluded,
-    Locator,
     NoFocusRoomThere,
     Outcome,
     ParentBoardReadOnly,
@@ -23,6 +22,7 @@ from letagents.domain.focus_rooms import (
     Visibility,
 )
 from letagents.domain.ids import RoomId
+from letagents.domain.locators import Locator
 from letagents.domain.rooms import Room
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
@@ -35,15 +35,15 @@ DONE = Outcome(summary="The roof holds.", details=Details(review_state="reviewed
 @pytest.mark.rule("R20")
 def test_its_id_and_its_locator_are_told_from_other_names() -> None:
     assert ROOF.room_id == RoomId("focus_3")
-    assert focus_rooms.number_of(ROOF.room_id) == 3
-    assert focus_rooms.located(RoomId("github.com/o/r/focus/Task_1")) == Locator(
+    assert locators.number_of(ROOF.room_id) == 3
+    assert locators.located(RoomId("github.com/o/r/focus/Task_1")) == Locator(
         RoomId("github.com/o/r"), "Task_1"
     )
     for name in ("focus_3", "focus_007", "workshop/focus/x", "focus/x", "a/focus/"):
-        assert focus_rooms.is_named(RoomId(name)), name
+        assert locators.is_named(RoomId(name)), name
     for name in ("focus", "focus_", "focus_x", "focus_1x", "my-focus", "a/focus", "refocus/x"):
-        assert not focus_rooms.is_named(RoomId(name)), name
-        assert focus_rooms.located(RoomId(name)) is None
+        assert not locators.is_named(RoomId(name)), name
+        assert locators.located(RoomId(name)) is None
 
 
 @pytest.mark.rule("K5")

@@ -16,10 +16,9 @@ from anyio.abc import TaskGroup
 
 from letagents.application.connections import Connections
 from letagents.domain import connections, fencing
-from letagents.domain.errors import LetAgentsError, RoomsUnavailable, SessionEnded
+from letagents.domain.errors import LetAgentsError, NoAttendance, RoomsUnavailable, SessionEnded
 from letagents.domain.ids import SessionId
 from letagents.domain.local_state import LocalState
-from letagents.domain.presence import NoAttendance
 from letagents.domain.sessions import Connection, SessionKind
 from letagents.ports.attendance import Attendance, Over
 from letagents.ports.clock import Clock

@@ -40,10 +40,6 @@ BoardOpening = Callable[[], "Board | None"]
 """Returns the board; None where rooms have none."""
 
 
-def no_board() -> None:
-    """Say that rooms have no board."""
-
-
 @attrs.frozen
 class Boards:
     """The boards of rooms for one client. Its verbs raise what those of the port do.

@@ -17,7 +17,7 @@ from letagents.application.chat import Chat
 from letagents.application.connections import Connections
 from letagents.application.plain import PlainSessions
 from letagents.application.remembered import kept_connection, plain_connection, session_of
-from letagents.domain import focus_rooms, workers
+from letagents.domain import locators, workers
 from letagents.domain.errors import (
     LetAgentsError,
     NoRoom,
@@ -99,7 +99,7 @@ class Callers:
         Raises:
             UnknownRoom: there is no such focus room.
         """
-        return await self.meaning(room_id) if focus_rooms.located(room_id) else room_id
+        return await self.meaning(room_id) if locators.located(room_id) else room_id
 
     async def room_entered(self, room_id: RoomId) -> RoomId:
         """Return as `room_meant`; who says a focus room's locator has entered it then.
@@ -107,7 +107,7 @@ class Callers:
         Raises:
             UnknownRoom: there is no such focus room.
         """
-        return await self.entering(room_id) if focus_rooms.located(room_id) else room_id
+        return await self.entering(room_id) if locators.located(room_id) else room_id
 
     async def _meant(self, claim: Claim) -> Claim:
         if claim.room_id is None:

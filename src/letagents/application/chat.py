@@ -5,7 +5,7 @@ from typing import Protocol
 
 import attrs
 
-from letagents.domain import identity, presence
+from letagents.domain import identity
 from letagents.domain.errors import AccountUnverified
 from letagents.domain.hints import Hints
 from letagents.domain.identity import Identity, Owner
@@ -89,6 +89,8 @@ class Chat:
     async def process_host(self) -> str | None:
         """Return the name by which rooms know that two processes are on one machine."""
         if self.machine is not None and self._host is None:
+            from letagents.domain import presence
+
             fresh = f"host_{self.instance.replace('-', '')}"
             host_id = await self.state.transact(lambda state: ensure_host_id(state, fresh))
             self._host = presence.host_name([host_id, *self.machine()])

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import anyio
@@ -11,23 +11,15 @@ import attrs
 
 from letagents.application.attendance import Attendances
 from letagents.application.background import Background
-from letagents.application.board import BoardOpening, Boards, no_board
 from letagents.application.callers import Callers, MayLook, Meaning, anywhere
 from letagents.application.chat import Chat, Machine, Registry
 from letagents.application.connections import Connections
-from letagents.application.focus_rooms import Beside, FocusOpening, none_beside
-from letagents.application.governance import GovernanceOpening, Governing, ungoverned
-from letagents.application.memory import Memory, Opening, nowhere
 from letagents.application.messaging import Messaging
 from letagents.application.onboarding import Installation, Onboarding
-from letagents.application.path_claims import Paths, PathsOpening, no_paths
 from letagents.application.places import Places
 from letagents.application.plain import PlainSessions
-from letagents.application.presence import Presence, PresenceOpening, not_asked
-from letagents.application.receipts import Reached, ReceiptsOpening, no_receipts
 from letagents.application.registration import Registration
 from letagents.application.repository import Repository
-from letagents.application.searching import Searching
 from letagents.domain.errors import NotAvailable
 from letagents.domain.hints import Hints
 from letagents.domain.ids import RoomId
@@ -40,18 +32,22 @@ from letagents.ports.state import StateStore
 from letagents.ports.surroundings import Checkouts, Surroundings
 
 if TYPE_CHECKING:
+    from letagents.application.board import BoardOpening, Boards
     from letagents.application.directory import Directory
+    from letagents.application.focus_rooms import Beside, FocusOpening
+    from letagents.application.governance import GovernanceOpening, Governing
     from letagents.application.live_sessions import LiveSessions
+    from letagents.application.memory import Memory, Opening
+    from letagents.application.path_claims import Paths, PathsOpening
+    from letagents.application.presence import Presence, PresenceOpening
+    from letagents.application.receipts import Reached, ReceiptsOpening
+    from letagents.application.searching import Searching
     from letagents.ports.activity import Reports
     from letagents.ports.live_codex import LiveCodex
 
 
-def no_codex() -> None:
-    """Say that no Codex is to be had."""
-
-
-def no_reports() -> None:
-    """Say that nobody hears what programs do for their agents."""
+def none() -> None:
+    """Stand for what is not to be had."""
 
 
 @attrs.define(eq=False)
@@ -78,9 +74,9 @@ class Live:
             await self._known.leave()
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Client:
-    """One chat's way into rooms."""
+    """One chat's way into rooms. What not every chat asks for is loaded by who asks."""
 
     chat: Chat
     connections: Connections
@@ -89,18 +85,67 @@ class Client:
     callers: Callers
     places: Places
     messages: Messaging
-    searching: Searching
     repository: Repository
     onboarding: Onboarding
-    memory: Memory
-    board: Boards
-    governing: Governing
-    paths: Paths
-    beside: Beside
     live: Live
     background: Background
-    presence: Presence
-    reached: Reached
+    _opened: "LetAgents"
+
+    @cached_property
+    def searching(self) -> "Searching":
+        """What is searched in rooms."""
+        from letagents.application.searching import Searching
+
+        return Searching(self._opened.rooms, self.connections)
+
+    @cached_property
+    def memory(self) -> "Memory":
+        """What rooms last in knowing."""
+        from letagents.application.memory import Memory
+
+        return Memory(self._opened.memory, self.connections, self.messages)
+
+    @cached_property
+    def board(self) -> "Boards":
+        """The tasks of rooms."""
+        from letagents.application.board import Boards
+
+        return Boards(self._opened.board, self.connections, self._opened.ids)
+
+    @cached_property
+    def governing(self) -> "Governing":
+        """What agents may do to boards."""
+        from letagents.application.governance import Governing
+
+        return Governing(self._opened.governance, self.connections)
+
+    @cached_property
+    def paths(self) -> "Paths":
+        """The files that agents claim."""
+        from letagents.application.path_claims import Paths
+
+        return Paths(self._opened.paths, self.connections, self._opened.checkouts)
+
+    @cached_property
+    def beside(self) -> "Beside":
+        """The focus rooms beside rooms."""
+        from letagents.application.focus_rooms import Beside
+
+        return Beside(self._opened.focus, self.connections)
+
+    @cached_property
+    def presence(self) -> "Presence":
+        """Who is in rooms, and what they do."""
+        from letagents.application.presence import Presence
+
+        return Presence(self._opened.presence)
+
+    @cached_property
+    def reached(self) -> "Reached":
+        """Whom messages reached."""
+        from letagents.application.receipts import Reached
+
+        return Reached(self._opened.receipts)
 
 
 @asynccontextmanager
@@ -136,16 +181,16 @@ class LetAgents:
     checkouts: Checkouts = attrs.field(kw_only=True)
     forges: Forges = attrs.field(kw_only=True)
     installation: Installation = attrs.field(factory=Installation, kw_only=True)
-    memory: Opening = attrs.field(default=nowhere, kw_only=True)
-    board: BoardOpening = attrs.field(default=no_board, kw_only=True)
-    governance: GovernanceOpening = attrs.field(default=ungoverned, kw_only=True)
-    paths: PathsOpening = attrs.field(default=no_paths, kw_only=True)
-    focus: FocusOpening = attrs.field(default=none_beside, kw_only=True)
-    codex: "Callable[[], LiveCodex | None]" = attrs.field(default=no_codex, kw_only=True)
-    reports: "Callable[[], Reports | None]" = attrs.field(default=no_reports, kw_only=True)
+    memory: "Opening" = attrs.field(default=none, kw_only=True)
+    board: "BoardOpening" = attrs.field(default=none, kw_only=True)
+    governance: "GovernanceOpening" = attrs.field(default=none, kw_only=True)
+    paths: "PathsOpening" = attrs.field(default=none, kw_only=True)
+    focus: "FocusOpening" = attrs.field(default=none, kw_only=True)
+    codex: "Callable[[], LiveCodex | None]" = attrs.field(default=none, kw_only=True)
+    reports: "Callable[[], Reports | None]" = attrs.field(default=none, kw_only=True)
     codex_observed: timedelta = attrs.field(default=timedelta(seconds=8), kw_only=True)
-    presence: PresenceOpening = attrs.field(default=not_asked, kw_only=True)
-    receipts: ReceiptsOpening = attrs.field(default=no_receipts, kw_only=True)
+    presence: "PresenceOpening" = attrs.field(default=none, kw_only=True)
+    receipts: "ReceiptsOpening" = attrs.field(default=none, kw_only=True)
     keeps_connections: bool = attrs.field(default=False, kw_only=True)
     """Whether the state keeps connections for all its clients, and not each process its own."""
     may_look: MayLook = attrs.field(default=anywhere, kw_only=True)
@@ -199,18 +244,11 @@ class LetAgents:
             ),
             places,
             messages,
-            Searching(self.rooms, held),
             Repository(self.checkouts, self.forges, places),
             Onboarding(self.state, self.clock, chat, self.installation, self.directory),
-            Memory(self.memory, held, messages),
-            Boards(self.board, held, self.ids),
-            Governing(self.governance, held),
-            Paths(self.paths, held, self.checkouts),
-            Beside(self.focus, held),
             Live(partial(self._live, background)),
             background,
-            Presence(self.presence),
-            Reached(self.receipts),
+            self,
         )
 
     def _live(self, background: Background) -> "LiveSessions":

@@ -3,8 +3,7 @@
 import attrs
 
 from letagents.application.credentials import Credentials, Shown
-from letagents.domain.accounts import NotSignedIn
-from letagents.domain.errors import AccountUnverified, LetAgentsError
+from letagents.domain.errors import AccountUnverified, LetAgentsError, NotSignedIn
 from letagents.domain.local_state import Account
 from letagents.ports.server import Server
 

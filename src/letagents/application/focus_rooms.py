@@ -23,10 +23,6 @@ FocusOpening = Callable[[], "FocusRooms | None"]
 """Returns what keeps focus rooms; None where rooms have none beside them."""
 
 
-def none_beside() -> None:
-    """Say that rooms have none beside them."""
-
-
 @attrs.frozen
 class Beside:
     """The focus rooms of one client. Its verbs raise what those of the port do."""

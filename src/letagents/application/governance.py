@@ -33,10 +33,6 @@ GovernanceOpening = Callable[[], "Governance | None"]
 """Returns what governs boards; None where rooms have none."""
 
 
-def ungoverned() -> None:
-    """Say that rooms have no board to govern."""
-
-
 @attrs.frozen
 class Governing:
     """The approvals of rooms for one client. Its verbs raise what those of the port do."""

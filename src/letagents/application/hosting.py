@@ -15,7 +15,7 @@ from letagents.application.device_sign_in import DeviceSignIns
 from letagents.application.limits import Proof, Rate, UnderWay
 from letagents.application.memory import Stores
 from letagents.application.serving import Doorkeeper
-from letagents.domain import accounts, focus_rooms
+from letagents.domain import accounts, locators
 from letagents.domain.accounts import (
     NOBODY,
     Account,
@@ -209,7 +209,7 @@ class Hosting:
             JoinedTooOften: too many others were entered lately, from that address.
             UnknownRoom: as RoomTransport.join.
         """
-        if focus_rooms.is_named(room_id):
+        if locators.is_named(room_id):
             return await self._enter_beside(account, room_id, address)
         role = await self.accounts.role(account, room_id)
         if role is None:
@@ -239,7 +239,7 @@ class Hosting:
 
     async def _place_of(self, room_id: RoomId) -> tuple[RoomId, RoomId]:
         """Return the id of a room, and that of the room in which it is known who has entered."""
-        if not focus_rooms.is_named(room_id):
+        if not locators.is_named(room_id):
             return room_id, room_id
         if (known := self._beside.get(room_id)) is None:
             room = await self.rooms.join(room_id, create=False)

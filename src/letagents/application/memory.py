@@ -53,10 +53,6 @@ Opening = Callable[[], Stores | None]
 """Returns the stores; None where rooms remember nothing but messages."""
 
 
-def nowhere() -> None:
-    """Say that rooms remember nothing but messages."""
-
-
 @attrs.frozen
 class Memory:
     """The memory of rooms for one client. Its verbs raise what those of the ports do."""

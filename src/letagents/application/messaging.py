@@ -7,7 +7,6 @@ import attrs
 import structlog
 
 from letagents.application.connections import Connections
-from letagents.domain.activation import Decision
 from letagents.domain.errors import ConnectionLost, LetAgentsError, OutcomeUnknown
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import ClientKey, MessageId, RoomId
@@ -146,4 +145,4 @@ def _fence(viewer: Connection | None) -> Fence | None:
 
 def is_for_reader(message: Message) -> bool:
     """Whether a reader is to be shown `message`: all but what is known to be for others."""
-    return message.activation is None or message.activation.decision is not Decision.SILENT
+    return message.activation is None or not message.activation.is_silent

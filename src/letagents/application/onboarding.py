@@ -7,7 +7,7 @@ import attrs
 
 from letagents.application.chat import Chat
 from letagents.domain import workers
-from letagents.domain.accounts import SignInFirst
+from letagents.domain.errors import SignInFirst
 from letagents.domain.ids import RoomId, WorkerId
 from letagents.domain.local_state import LocalState, RoomSession, account
 from letagents.ports.clock import Clock

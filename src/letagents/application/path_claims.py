@@ -24,10 +24,6 @@ PathsOpening = Callable[[], "PathClaims | None"]
 """Returns what keeps claimed paths; None where rooms keep none."""
 
 
-def no_paths() -> None:
-    """Say that rooms keep no claimed paths."""
-
-
 @attrs.frozen
 class Paths:
     """The claimed paths of rooms, for one client. Its verbs raise what those of the port do.

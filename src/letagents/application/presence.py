@@ -26,10 +26,6 @@ PresenceOpening = Callable[[], "Noticeboard | None"]
 """Returns where it is said; None where rooms ask nobody what they do."""
 
 
-def not_asked() -> None:
-    """Say that rooms ask nobody what they do."""
-
-
 @attrs.frozen
 class Presence:
     """What one client's agents say they do."""

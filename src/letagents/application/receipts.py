@@ -16,10 +16,6 @@ ReceiptsOpening = Callable[[], "Receipts | None"]
 """Returns the receipts; None where rooms keep none."""
 
 
-def no_receipts() -> None:
-    """Say that rooms keep no receipts."""
-
-
 @attrs.frozen
 class Reached:
     """Whom messages have reached."""

@@ -21,7 +21,7 @@ from datetime import datetime, timedelta
 import attrs
 
 from letagents.domain import rooms
-from letagents.domain.errors import LetAgentsError, Malformed, Retry
+from letagents.domain.errors import LetAgentsError, Malformed, NotSignedIn, Retry
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.domain.rooms import Room
@@ -34,30 +34,6 @@ _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
 SESSION_LASTS = timedelta(days=30)
 """(Source: hosted-api 2.1.)"""
 CODE_LASTS = timedelta(hours=1)
-
-
-class NotSignedIn(LetAgentsError):
-    """The call needs an account, and who calls has shown none. Nothing happened."""
-
-    code = "not_signed_in"
-    retry = Retry.AFTER_REGISTERING
-
-
-class SignInFirst(NotSignedIn):
-    """A room is entered by people who are signed in alone, and the server says where they can be.
-
-    `start` is the address that it names for that.
-    """
-
-    code = "auth_required"
-
-    def __init__(self, room_id: str | None = None, start: str | None = None) -> None:
-        room = f"The room {room_id[:200]}" if room_id else "That room"
-        super().__init__(
-            f"{room} is open to people who are signed in alone.",
-            remedy="Call start_device_auth() to sign in, then poll_device_auth(), then this again.",
-        )
-        self.room_id, self.start = room_id, start
 
 
 class NotYourAgent(LetAgentsError):

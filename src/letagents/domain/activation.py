@@ -61,6 +61,11 @@ class Activation:
         """Whether the message is for them."""
         return self.decision is Decision.ACTIVATE
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether they need not even be shown it."""
+        return self.decision is Decision.SILENT
+
 
 UNADDRESSED = Activation(Decision.UNCLEAR, Reason.UNADDRESSED)
 

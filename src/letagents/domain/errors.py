@@ -238,3 +238,33 @@ class SettingsInvalid(LetAgentsError):
     """A setting holds a value that it cannot have."""
 
     code = "settings_invalid"
+
+
+class NotSignedIn(LetAgentsError):
+    """The call needs an account, and who calls has shown none. Nothing happened."""
+
+    code = "not_signed_in"
+    retry = Retry.AFTER_REGISTERING
+
+
+class SignInFirst(NotSignedIn):
+    """A room is entered by people who are signed in alone, and the server says where they can be.
+
+    `start` is the address that it names for that.
+    """
+
+    code = "auth_required"
+
+    def __init__(self, room_id: str | None = None, start: str | None = None) -> None:
+        room = f"The room {room_id[:200]}" if room_id else "That room"
+        super().__init__(
+            f"{room} is open to people who are signed in alone.",
+            remedy="Call start_device_auth() to sign in, then poll_device_auth(), then this again.",
+        )
+        self.room_id, self.start = room_id, start
+
+
+class NoAttendance(LetAgentsError):
+    """The server keeps no process connection for it. That says nothing of the session."""
+
+    code = "no_attendance"

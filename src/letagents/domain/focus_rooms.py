@@ -1,7 +1,5 @@
 """Focus rooms: beside another room, to settle one thing. (Source: hosted-api 3.11, 5.13, 7.1.)
 
-R20  A focus room is `focus_<n>`; its parent's id, `/focus/` and its key are its locator, which
-     means the same room. No joining makes either.
 R21  Its key is unique beside its parent: the task that it is for, or what is left of its title;
      a number is added where a concluded one has it.
 R22  For a task, or a title, there is one open focus room: who asks for it again is shown that one.
@@ -14,7 +12,6 @@ R27  From a focus room whose scope is the room, no agent writes on the board of 
 """
 
 import enum
-import re
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -27,9 +24,6 @@ from letagents.domain.ids import RoomId
 SUMMARY_LIMIT, FACT_LIMIT, TITLE_LIMIT, KEY_LIMIT = 4_000, 500, 120, 60
 LISTED = 500
 """So many are listed at most."""
-
-_ID = re.compile(r"focus_([0-9]+)", re.ASCII)
-_SEGMENT = "/focus/"
 
 
 class Visibility(enum.Enum):
@@ -165,34 +159,6 @@ class Focus:
 
 
 # --- what they are called -----------------------------------------------------------------------
-
-
-@attrs.frozen
-class Locator:
-    """Where a focus room is."""
-
-    parent: RoomId
-    key: str
-
-
-def number_of(room_id: RoomId) -> int | None:
-    """Return the number in the id of a focus room; None for every other room's."""
-    found = _ID.fullmatch(str(room_id))
-    return int(found[1]) if found else None
-
-
-def located(room_id: RoomId) -> Locator | None:
-    """Return what a locator names; None for what is none."""
-    parent, found, key = str(room_id).rpartition(_SEGMENT)
-    if not found or not key or "/" in key or not RoomId.fits(parent):
-        return None
-    return Locator(RoomId(parent), key)
-
-
-def is_named(room_id: RoomId) -> bool:
-    """Whether a room's id is one that only a focus room has (R20)."""
-    spelt = f"/{room_id}"
-    return number_of(room_id) is not None or _SEGMENT in spelt
 
 
 def checked_title(title: object, field: str = "title") -> str:

@@ -26,6 +26,8 @@ _REQUESTS = (
 _ORDERS = r"\b(?:try again|(?:open|create|make) (?:a )?pr|push it|merge it|update it)\b"
 _AT_THE_START = re.compile(_LEAD_IN + _REQUESTS.replace(" ", _BLANK), re.ASCII)
 _ANYWHERE = re.compile(_ORDERS.replace(" ", _BLANK), re.ASCII)
+_IN_ORDERS = ("try", "open", "create", "make", "push", "merge", "update")
+"""One of these is in each order: by them it is soon told that a text holds none."""
 
 
 @attrs.frozen
@@ -82,7 +84,9 @@ class Holder:
 def is_follow_up(text: str) -> bool:
     """Whether `text` asks to go on with something."""
     said = trim(text).lower()
-    return _AT_THE_START.match(said) is not None or _ANYWHERE.search(said) is not None
+    if _AT_THE_START.match(said) is not None:
+        return True
+    return any(map(said.__contains__, _IN_ORDERS)) and _ANYWHERE.search(said) is not None
 
 
 def sole_owner(holders: Iterable[Holder]) -> Holder | None:

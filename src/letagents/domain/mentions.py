@@ -87,7 +87,7 @@ def may_address(text: str) -> bool:
     if "@" in text:
         return True
     said = text.lower()
-    return any(word in said for word in _IN_CALLS) and _CALLS.search(said) is not None
+    return any(map(said.__contains__, _IN_CALLS)) and _CALLS.search(said) is not None
 
 
 def read(text: str) -> Wording:

@@ -13,14 +13,17 @@ M7  A draft may ask for agents to be told how to behave here: `inline` with what
 
 import re
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import attrs
 
-from letagents.domain.activation import Activation
 from letagents.domain.errors import KeyReused, LetAgentsError, Malformed, UnknownMessage
 from letagents.domain.ids import ClientKey, MessageId, RoomId, SessionId
 from letagents.domain.names import is_blank
-from letagents.domain.recipients import MentionNotice
+
+if TYPE_CHECKING:  # few who know a message decide whom it wakes
+    from letagents.domain.activation import Activation
+    from letagents.domain.recipients import MentionNotice
 
 TEXT_LIMIT = 65_536
 AUTO = "auto"
@@ -115,8 +118,8 @@ class Message:
     thread_root: MessageId
     reply_to: Quote | None = None
     prompt_kind: str | None = None
-    activation: Activation | None = None
-    mention_notices: tuple[MentionNotice, ...] = ()
+    activation: "Activation | None" = None
+    mention_notices: "tuple[MentionNotice, ...]" = ()
     """What who said it is told of its mentions; others are not."""
 
     @property
@@ -129,7 +132,7 @@ class Message:
         """Whether it says nothing, and is there for agents to be prompted (M7)."""
         return self.prompt_kind == AUTO and not self.text.strip()
 
-    def heard(self, activation: Activation) -> "Message":
+    def heard(self, activation: "Activation") -> "Message":
         """Return this message with whether it is for whoever reads it."""
         return Message(
             room_id=self.room_id,

@@ -106,6 +106,7 @@ def title_case(text: str) -> str:
 
 SERVER = "letagents"
 """Who the room server is called where it speaks itself."""
+_PLAINLY_SEEN = re.compile("[!-~]")
 _INVISIBLE = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """What is drawn as nothing, although it counts as a letter or a sign."""
 
@@ -139,6 +140,8 @@ def visible(text: str) -> str:
 
 def is_blank(text: str) -> bool:
     """Whether nobody sees anything of `text`; accents without a letter count as nothing."""
+    if _PLAINLY_SEEN.search(text) is not None:
+        return False
     return not any(
         _is_seen(letter) and not letter.isspace() and unicodedata.category(letter)[0] != "M"
         for letter in text

@@ -28,15 +28,6 @@ from datetime import timedelta
 
 import attrs
 
-from letagents.domain.errors import LetAgentsError
-
-
-class NoAttendance(LetAgentsError):
-    """The server keeps no process connection for it. That says nothing of the session."""
-
-    code = "no_attendance"
-
-
 EXITED = "exited"
 """Stands for the connection of a process that said that it exits. (Source: hosted-api 5.4.)"""
 ON_ITS_MACHINE = timedelta(seconds=15)

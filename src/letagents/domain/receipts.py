@@ -181,6 +181,6 @@ def decided(
         if has(receipt, listener, roster):
             return Activation(Decision.ACTIVATE, receipt.reason)
         return _PASSED_OVER if found.addressed else found
-    if woke_others and found.decision is not Decision.SILENT and found.reason not in _NAMED:
+    if woke_others and not found.is_silent and found.reason not in _NAMED:
         return _PASSED_OVER
     return found

@@ -12,15 +12,18 @@ K6  A name with a part that is empty, `.` or `..`, or with a sign that stands fo
 
 import re
 from datetime import datetime
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import attrs
 
-from letagents.domain import focus_rooms, git_rooms
+from letagents.domain import git_rooms, locators
 from letagents.domain.errors import Malformed, UnknownRoom
-from letagents.domain.focus_rooms import Focus
 from letagents.domain.ids import RoomId, quoted
 from letagents.domain.names import DISPLAY_NAME_LIMIT, collapse, is_blank
+
+if TYPE_CHECKING:  # most rooms are no focus rooms
+    from letagents.domain.focus_rooms import Focus
 
 _CODE = re.compile(r"[A-Z0-9]{4}(?:-[A-Z0-9]{4})+")
 _UNESCAPED = "-_.!~*'()"
@@ -40,7 +43,7 @@ class Room:
     created_at: datetime
     code: str | None = None
     is_local: bool = True
-    focus: Focus | None = None
+    focus: "Focus | None" = None
     """What makes it a focus room, if it is one."""
 
     @property
@@ -125,7 +128,7 @@ def invite_code(text: str) -> RoomId:
     Raises:
         Malformed: it does not have the form of a code.
     """
-    if not is_blank(text) and focus_rooms.is_named(named := canonical(text)):
+    if not is_blank(text) and locators.is_named(named := canonical(text)):
         return named
     if not looks_like_code(text):
         raise Malformed(
@@ -145,7 +148,7 @@ def missing(room_id: RoomId) -> UnknownRoom:
             remedy="Check the code with whoever gave it. Groups of four letters or digits always "
             f"read as a code: to name a room so, write join_room(name={other!r}).",
         )
-    if focus_rooms.is_named(room_id):
+    if locators.is_named(room_id):
         return UnknownRoom(
             f"There is no focus room {room_id} here.",
             remedy="Join the room beside which it is; `letagents focus list ROOM` shows those that "
@@ -171,5 +174,5 @@ def check_may_be_made(room_id: RoomId) -> None:
     Raises:
         UnknownRoom: its name has the form of an invite code, or is one of focus rooms alone.
     """
-    if looks_like_code(str(room_id)) or focus_rooms.is_named(room_id):
+    if looks_like_code(str(room_id)) or locators.is_named(room_id):
         raise missing(room_id)

@@ -5,11 +5,12 @@ X30  What is told of the process is of now; what is told of all rooms may be a m
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import attrs
 
-from letagents.domain.receipts import State
+if TYPE_CHECKING:
+    from letagents.domain.receipts import State
 
 
 @attrs.frozen(kw_only=True)
@@ -22,7 +23,7 @@ class Vitals:
     """How often a waiter of this process found by itself what nobody woke it for."""
     live_sessions: int = 0
     open_work_leases: int = 0
-    unsettled: Mapping[State, int] = attrs.field(factory=dict)
+    unsettled: "Mapping[State, int]" = attrs.field(factory=dict)
     """How many receipts stand in each state but the last."""
     oldest_queued: timedelta = timedelta(0)
     """How long the oldest of those waits that nobody was shown yet."""

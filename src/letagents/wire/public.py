@@ -1,12 +1,14 @@
 """Sessions, rooms and identities in the form that everybody may see: never with a secret."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from letagents.domain.focus_rooms import Focus
 from letagents.domain.identity import Identity
 from letagents.domain.rooms import Room
 from letagents.domain.sessions import Session
 from letagents.wire import moments
+
+if TYPE_CHECKING:
+    from letagents.domain.focus_rooms import Focus
 
 Plain = dict[str, Any]
 
@@ -51,7 +53,7 @@ def room(entered: Room) -> Plain:
     }
 
 
-def _focus(focus: Focus | None) -> Plain:
+def _focus(focus: "Focus | None") -> Plain:
     """Return what is told of a focus room beside what is told of any."""
     if focus is None:
         return {}

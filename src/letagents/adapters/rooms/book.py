@@ -7,20 +7,22 @@ verb did is kept whole or not at all. Refuse before the first `put`, and nothing
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import attrs
 
 from letagents.domain.fencing import Fence
-from letagents.domain.focus_rooms import Focus
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import Message
-from letagents.domain.receipts import Receipt
 from letagents.domain.rooms import Room
 from letagents.domain.sessions import Seat, Session
-from letagents.domain.threads import Summary, Tally, Voice
 from letagents.domain.ticks import Tick
 from letagents.ports.ids import Ids
+
+if TYPE_CHECKING:
+    from letagents.domain.focus_rooms import Focus
+    from letagents.domain.receipts import Receipt
+    from letagents.domain.threads import Summary, Tally, Voice
 
 V = TypeVar("V")
 T = TypeVar("T")
@@ -223,7 +225,7 @@ class Book(Protocol):
         """
         ...
 
-    def put_beside(self, make: Callable[[int], Focus], display_name: str) -> Room:
+    def put_beside(self, make: "Callable[[int], Focus]", display_name: str) -> Room:
         """Make a room beside this one, under a number that none has; `make` says what it is."""
         ...
 
@@ -231,15 +233,15 @@ class Book(Protocol):
         """Return the message of that number."""
         ...
 
-    def threads(self, limit: int) -> list[Tally]:
+    def threads(self, limit: int) -> "list[Tally]":
         """Return the threads with the newest replies, those first."""
         ...
 
-    def voices(self, root: int, read_to: int) -> list[Voice]:
+    def voices(self, root: int, read_to: int) -> "list[Voice]":
         """Return who spoke in a thread, the last first; replies after `read_to` are unread."""
         ...
 
-    def threads_around(self, first: int, last: int, read_to: ByName) -> list[Summary]:
+    def threads_around(self, first: int, last: int, read_to: ByName) -> "list[Summary]":
         """Return the threads of the messages between those numbers, both included.
 
         How far one is read tells the number of the thing `read_to`, whose name goes on with the
@@ -251,7 +253,7 @@ class Book(Protocol):
         """Call the room so at once, and return it."""
         ...
 
-    def receipts(self, number: int) -> list[Receipt]:
+    def receipts(self, number: int) -> "list[Receipt]":
         """Return the receipts of the message of that number, in the order of their agents."""
         ...
 

@@ -1,33 +1,37 @@
-"""All that LocalRooms does in its database, in one place; blocking, for any thread."""
+"""All that LocalRooms does in its database, in one place; blocking, for any thread.
 
+What a verb needs is loaded when it is first called: who joins a room waits for no other.
+"""
+
+import functools
 from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 
-from letagents.adapters.rooms import local_posts, local_reading, local_search, local_seats
+from letagents.adapters.rooms import local_seats
 from letagents.adapters.rooms.book import Admins, Book
-from letagents.adapters.rooms.kept import arriving
-from letagents.adapters.rooms.local_book import Books
-from letagents.adapters.rooms.local_reading import Seen
 from letagents.adapters.rooms.local_store import LocalStore
-from letagents.adapters.rooms.local_vitals import Counts
 from letagents.adapters.rooms.writer import Outcome, Post
 from letagents.adapters.sql.database import Unit
-from letagents.adapters.sql.opening import AnyDatabase
-from letagents.adapters.sql.server_clock import ServerClock
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import Message, Window
 from letagents.domain.rooms import Room
-from letagents.domain.search import Found, Query
 from letagents.domain.sessions import Arrival, Connection, Resumed, Session, SessionKind
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
 from letagents.ports.processes import Processes
 from letagents.ports.vitals import Vitals
+
+if TYPE_CHECKING:
+    from letagents.adapters.rooms.local_book import Books
+    from letagents.adapters.rooms.local_reading import Seen
+    from letagents.adapters.rooms.local_vitals import Counts
+    from letagents.adapters.sql.opening import AnyDatabase
+    from letagents.domain.search import Found, Query
 
 T = TypeVar("T")
 
@@ -40,13 +44,17 @@ class Ledger:
     _ids: Ids
     _clock: Clock
     _processes: Processes
-    _books: Books
-    _counts: Counts
+    _opened: Callable[[], "Books"]
+    _counting: Callable[[], "Counts"]
+
+    @property
+    def _books(self) -> "Books":
+        return self._opened()
 
     @classmethod
     def at(
         cls,
-        place: AnyDatabase | Path | str,
+        place: "AnyDatabase | Path | str",
         ids: Ids,
         clock: Clock,
         processes: Processes,
@@ -54,9 +62,21 @@ class Ledger:
         grace: timedelta,
     ) -> "Ledger":
         """Return the ledger of a database, or of the one at a path or URL."""
-        store = LocalStore.at(place, clock if isinstance(clock, ServerClock) else None)
-        books = Books(store, ids, clock, processes, admins, grace)
-        return cls(store, ids, clock, processes, books, Counts(clock))
+        store = LocalStore.at(place, clock)
+
+        @functools.cache
+        def books() -> "Books":
+            from letagents.adapters.rooms.local_book import Books
+
+            return Books(store, ids, clock, processes, admins, grace)
+
+        @functools.cache
+        def counts() -> "Counts":
+            from letagents.adapters.rooms.local_vitals import Counts
+
+            return Counts(clock)
+
+        return cls(store, ids, clock, processes, books, counts)
 
     def change(self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None) -> T:
         """Return what `work` returns once what it put down is committed."""
@@ -76,7 +96,7 @@ class Ledger:
 
     def counted(self) -> Vitals:
         """Return what is told of all rooms."""
-        return self._counts.of(self._store)
+        return self._counting().of(self._store)
 
     def known(self) -> tuple[Room, ...]:
         """Return the rooms, the latest active first."""
@@ -84,6 +104,8 @@ class Ledger:
 
     def connect(self, room_id: RoomId, arrival: Arrival, *, may_wait: bool = True) -> Connection:
         """Open a session or take it over."""
+        from letagents.adapters.rooms.kept import arriving
+
         if arriving.comes_so(arrival):
             return self._admit(room_id, arrival, may_wait=may_wait)
         if arrival.predecessor is not None or arrival.worker_id is None:
@@ -95,6 +117,8 @@ class Ledger:
 
     def _admit(self, room_id: RoomId, arrival: Arrival, *, may_wait: bool) -> Connection:
         """Let somebody in who comes through a server."""
+        from letagents.adapters.rooms.kept import arriving
+
         _load_the_board()
 
         def admit(unit: Unit) -> Connection:
@@ -119,30 +143,44 @@ class Ledger:
 
     def post_all(self, posts: Sequence[Post]) -> list[Outcome]:
         """Do all posts in one transaction; return what became of each."""
+        from letagents.adapters.rooms import local_posts
+
         return local_posts.post_all(self._store, posts, self._clock)
 
-    def read(self, room_id: RoomId, window: Window, viewer: Fence | None) -> Seen:
+    def read(self, room_id: RoomId, window: Window, viewer: Fence | None) -> "Seen":
         """Return the messages in `window`, with whether each is for `viewer`."""
+        from letagents.adapters.rooms import local_reading
+
         return local_reading.read(self._store, room_id, window, viewer)
 
     def shown(self, room_id: RoomId, viewer: Fence, numbers: Collection[int]) -> bool:
         """Take note that a viewer was shown messages; return whether that is news."""
+        from letagents.adapters.rooms import local_reading
+
         return local_reading.shown(self._store, room_id, viewer, numbers, self._clock)
 
     def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
         """Return one message, or None if the room has no such."""
+        from letagents.adapters.rooms import local_reading
+
         return local_reading.message(self._store, room_id, message_id)
 
     def search_lacks_up_to(self, room_id: RoomId, viewer: Fence | None) -> int:
         """Return the number up to which messages have to be added before a search, or 0."""
+        from letagents.adapters.rooms import local_search
+
         return local_search.lacks_up_to(self._store, room_id, viewer)
 
     def add_to_search(self, room_id: RoomId) -> int:
         """Add some more messages to what is searched; return the number reached."""
+        from letagents.adapters.rooms import local_search
+
         return local_search.add_more(self._store, room_id)
 
-    def search(self, room_id: RoomId, query: Query, viewer: Fence | None) -> Found:
+    def search(self, room_id: RoomId, query: "Query", viewer: Fence | None) -> "Found":
         """Return the newest hits among what has been added."""
+        from letagents.adapters.rooms import local_search
+
         return local_search.find(self._store, room_id, query, viewer)
 
     def tidy(self) -> None:

@@ -30,7 +30,6 @@ from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import After, Draft, Message, Page, Window
 from letagents.domain.rooms import Room
-from letagents.domain.search import Found, Query
 from letagents.domain.sessions import Arrival, Connection, Session
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from letagents.adapters.rooms.ledger import Ledger
     from letagents.adapters.rooms.local_reading import Seen
     from letagents.adapters.sql.opening import AnyDatabase
+    from letagents.domain.search import Found, Query
 
 T = TypeVar("T")
 
@@ -196,7 +196,7 @@ class LocalRooms:
         """Return one message, or None if the room has no such."""
         return await self._reader(lambda: self._ledger().message(room_id, message_id))
 
-    async def search(self, room_id: RoomId, query: Query, viewer: Fence | None = None) -> Found:
+    async def search(self, room_id: RoomId, query: "Query", viewer: Fence | None = None) -> "Found":
         """Return the newest hits. What the index lacks is added first, and lets posts between."""
         lacks = await self._reader(lambda: self._ledger().search_lacks_up_to(room_id, viewer))
         before, reached = -1, 0

@@ -27,7 +27,7 @@ _SPEAKERS = (
 )
 
 
-@attrs.frozen
+@attrs.define
 class Hearers:
     """Those who are in a room that has counted so many `changes` of them."""
 

@@ -14,6 +14,7 @@ from sqlalchemy import (
 
 from letagents.adapters.rooms import (
     hearing,
+    local_beside,
     local_reading,
     local_receipts,
     local_rows,
@@ -321,11 +322,11 @@ class LocalBook:
 
     def beside(self, key: str | None = None) -> list[Room]:
         """Return the focus rooms beside this one, or the one of that key."""
-        return local_seats.beside(self._unit, self.room_id, key)
+        return local_beside.found(self._unit, self.room_id, key)
 
     def put_beside(self, make: Callable[[int], Focus], display_name: str) -> Room:
         """Make a room beside this one."""
-        room, focus = local_seats.make_beside(self._unit, make, display_name, self.now)
+        room, focus = local_beside.make(self._unit, make, display_name, self.now)
         self.put(FOCUS_ROOMS, focus)
         return room
 

@@ -21,7 +21,7 @@ from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS, moment, wri
 from letagents.domain import fencing, messages, rooms
 from letagents.domain.errors import LetAgentsError, OutcomeUnknown, RoomsUnavailable
 from letagents.domain.fencing import Standing
-from letagents.domain.ids import ClientKey, MessageId, RoomId, SessionId
+from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import Made, Message, Place, Position, Quote
 from letagents.domain.sessions import SessionKind
 from letagents.ports.clock import Clock
@@ -158,8 +158,8 @@ class _Known:
 
     _unit: Unit
     _rows: Iterator[Row | None]
-    _keys: set[tuple[RoomId, ClientKey]] = attrs.field(factory=set)
-    _last: dict[RoomId, int] = attrs.field(factory=dict)
+    _keys: set[tuple[str, str]] = attrs.field(factory=set)
+    _last: dict[str, int] = attrs.field(factory=dict)
 
     @classmethod
     def of(cls, unit: Unit, posts: Sequence[Post]) -> "_Known":
@@ -167,18 +167,19 @@ class _Known:
 
     def facts(self, post: Post) -> _Facts:
         """Return the facts of the next post."""
-        row, key = next(self._rows), (post.room_id, post.draft.key)
+        room_id = post.room_id.value
+        row, key = next(self._rows), (room_id, post.draft.key.value)
         if key in self._keys:
             row = self._unit.row(_FACTS, **_asked(post))
         self._keys.add(key)
         if row is None:
             raise rooms.missing(post.room_id)
-        facts = _Facts._make(row)
-        return facts._replace(last_number=self._last.get(post.room_id, facts.last_number))
+        facts, last = _Facts._make(row), self._last.get(room_id)
+        return facts if last is None else facts._replace(last_number=last)
 
     def said(self, message: Message) -> None:
         """Count on from a message that was written."""
-        self._last[message.room_id] = message.id.number
+        self._last[message.room_id.value] = message.id.number
 
 
 def _asked(post: Post) -> dict[str, object]:
@@ -207,8 +208,8 @@ def _say(unit: Unit, rosters: Rosters, post: Post, known: _Known, now: datetime)
     if before is not None:
         return room.noticed(said)
     known.said(said)
-    if facts.waits or where != Place():
-        refers_to = [one for one in (where.reply_to, where.root) if one is not None]
+    refers_to = [one for one in (where.reply_to, where.root) if one is not None]
+    if facts.waits or refers_to:
         box = local_receipts.Slips(unit, room_id)
         slips.said(box, fence.session_id, facts.agent_key, refers_to, now)
     return room.addressed(said)

@@ -1,22 +1,24 @@
 """Rows of the database to values and back."""
 
 import functools
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import ColumnElement, FromClause, and_, bindparam, literal_column, select
 
-from letagents.adapters.rooms.kept.focus_records import FOCUS_ROOMS
 from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS, THINGS, moment, written
 from letagents.domain.fencing import Standing
-from letagents.domain.focus_rooms import Focus
 from letagents.domain.ids import MessageId, RoomId, SessionId
+from letagents.domain.locators import FOCUS_ROOM
 from letagents.domain.messages import AUTO, Message, Quote
 from letagents.domain.names import name_key
 from letagents.domain.rooms import Room
 from letagents.domain.sessions import Host, Seat, Session, SessionKind
 from letagents.domain.ticks import Tick
 from letagents.wire import kept
+
+if TYPE_CHECKING:
+    from letagents.domain.focus_rooms import Focus
 
 AGENT = SessionKind.WORKER.source
 
@@ -33,7 +35,7 @@ OF_ROOMS = ROOMS.outerjoin(
     _FOCUS,
     and_(
         _FOCUS.c.room_id == ROOMS.c.parent_room_id,
-        _FOCUS.c.kind == FOCUS_ROOMS.name,
+        _FOCUS.c.kind == FOCUS_ROOM,
         _FOCUS.c.key == ROOMS.c.focus_key,
     ),
 )
@@ -49,8 +51,14 @@ def room(row: tuple[Any, ...]) -> Room:
         display_name,
         moment(created_at),
         code,
-        focus=None if focus is None else kept.read(focus, Focus),
+        focus=None if focus is None else _focus(focus),
     )
+
+
+def _focus(written: str) -> "Focus":
+    from letagents.domain.focus_rooms import Focus  # most rooms are none
+
+    return kept.read(written, Focus)
 
 
 class _SeatRow(NamedTuple):

@@ -3,39 +3,37 @@
 import functools
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, func, literal_column, select
+from sqlalchemy import and_, bindparam, literal_column, select
 
-from letagents.adapters.rooms import hearing, local_receipts, local_rows
+from letagents.adapters.rooms import local_rows
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.tables import ROOMS, SESSIONS, written
-from letagents.adapters.sql.upserts import add_statement
-from letagents.domain import fencing, focus_rooms, rooms, sessions
+from letagents.domain import fencing, locators, rooms, sessions
 from letagents.domain.fencing import Fence
-from letagents.domain.focus_rooms import Focus
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.rooms import Room
-from letagents.domain.roster import Listener
 from letagents.domain.sessions import Arrival, Connection, Resumed, Seat, Session, SessionKind
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
 from letagents.ports.processes import Processes
 
+if TYPE_CHECKING:
+    from letagents.domain.roster import Listener
+
 _IN_ROOM = SESSIONS.c.room_id == bindparam("room_id")
 _WORKER = SESSIONS.c.kind == SessionKind.WORKER.value
 
-_EVERY_ROOM = select(*local_rows.ROOM).select_from(local_rows.OF_ROOMS)
-_ROOM = _EVERY_ROOM.where(ROOMS.c.room_id == bindparam("room_id"))
-_ROOMS = _EVERY_ROOM.order_by(ROOMS.c.active_at.desc(), ROOMS.c.room_id)
+EVERY_ROOM = select(*local_rows.ROOM).select_from(local_rows.OF_ROOMS)
+_ROOM = EVERY_ROOM.where(ROOMS.c.room_id == bindparam("room_id"))
+_ROOMS = EVERY_ROOM.order_by(ROOMS.c.active_at.desc(), ROOMS.c.room_id)
 _ROOMS = _ROOMS.limit(rooms.KNOWN_LIMIT)
-_BESIDE = _EVERY_ROOM.where(ROOMS.c.parent_room_id == bindparam("parent"))
-_ALL_BESIDE = _BESIDE.order_by(ROOMS.c.focus_number.desc()).limit(focus_rooms.LISTED + 1)
-_ONE_BESIDE = _BESIDE.where(ROOMS.c.focus_key == bindparam("key"))
-_LAST_BESIDE = select(func.max(ROOMS.c.focus_number))
+_LOCATED = EVERY_ROOM.where(
+    ROOMS.c.parent_room_id == bindparam("parent"), ROOMS.c.focus_key == bindparam("key")
+)
 _MAKE_ROOM = ROOMS.insert()
-_MAKE_BESIDE = add_statement(ROOMS, ROOMS.c.focus_number)
 _SEAT = select(*local_rows.SEAT).where(_IN_ROOM, SESSIONS.c.session_id == bindparam("session_id"))
 _ENTERED = (
     select(ROOMS.c.last_number, ROOMS.c.roster_changes, ROOMS.c.parent_room_id, *local_rows.SEAT)
@@ -95,7 +93,7 @@ def create(store: LocalStore, ids: Ids, clock: Clock) -> Room:
     """Make a room that is entered by a new invite code."""
 
     def create(unit: Unit, room_id: RoomId) -> Room | None:
-        is_there = _found(unit, room_id) is not None
+        is_there = found(unit, room_id) is not None
         return None if is_there else _make(unit, room_id, clock, code=str(room_id))
 
     while True:
@@ -107,21 +105,21 @@ def create(store: LocalStore, ids: Ids, clock: Clock) -> Room:
 
 def join(store: LocalStore, room_id: RoomId, clock: Clock, *, create: bool) -> Room:
     """Return the room, making it if it is not there and may be made."""
-    found = store.read(lambda unit: _found(unit, room_id))
-    if found is not None:
-        return found
+    known = store.read(lambda unit: found(unit, room_id))
+    if known is not None:
+        return known
     if not create:
         raise rooms.missing(room_id)
     rooms.check_may_be_made(room_id)
     return store.write(
-        lambda unit: _found(unit, room_id) or _make(unit, room_id, clock), room_id.value
+        lambda unit: found(unit, room_id) or _make(unit, room_id, clock), room_id.value
     )
 
 
 def rename(unit: Unit, room_id: RoomId, display_name: str) -> Room:
     """Call a room so, and return it."""
     unit.change(_RENAME, {"at_room": room_id.value, "display_name": display_name})
-    renamed = _found(unit, room_id)
+    renamed = found(unit, room_id)
     assert renamed is not None  # noqa: S101  # it was entered in this transaction
     return renamed
 
@@ -141,6 +139,8 @@ def connect(
     resumed: Callable[[Unit, Session], tuple[Resumed, ...]] | None = None,
 ) -> Connection:
     """Open a session or take it over, as `process`; `resumed` says what it finds again."""
+    # Loaded here, and not in a transaction, for whose end others wait.
+    from letagents.adapters.rooms import hearing, local_receipts  # noqa: F401
 
     def connect(unit: Unit) -> Connection:
         _check_there(unit, room_id)
@@ -228,48 +228,25 @@ def admitted(unit: Unit, room_id: RoomId, fence: Fence) -> Seat:
 
 
 def _check_there(unit: Unit, room_id: RoomId) -> None:
-    if _found(unit, room_id) is None:
+    if found(unit, room_id) is None:
         raise rooms.missing(room_id)
 
 
-def _found(unit: Unit, room_id: RoomId) -> Room | None:
+def found(unit: Unit, room_id: RoomId) -> Room | None:
     """Return the room of that id, or the focus room that a locator names."""
     row = unit.row(_ROOM, room_id=str(room_id))
-    if row is None and (where := focus_rooms.located(room_id)) is not None:
-        row = unit.row(_ONE_BESIDE, parent=str(where.parent), key=where.key)
+    if row is None and (where := locators.located(room_id)) is not None:
+        row = unit.row(_LOCATED, parent=str(where.parent), key=where.key)
     return None if row is None else local_rows.room(row)
-
-
-def beside(unit: Unit, parent: RoomId, key: str | None) -> list[Room]:
-    """Return the focus rooms beside a room, the newest first, or the one of that key."""
-    if key is None:
-        rows = unit.rows(_ALL_BESIDE, parent=parent.value)
-    else:
-        rows = unit.rows(_ONE_BESIDE, parent=parent.value, key=key)
-    return [local_rows.room(row) for row in rows]
-
-
-def make_beside(
-    unit: Unit, make: Callable[[int], Focus], display_name: str, now: datetime
-) -> tuple[Room, Focus]:
-    """Make a focus room under the first number that none has; others may take one meanwhile."""
-    last = unit.row(_LAST_BESIDE)
-    number = (last and last[0]) or 0
-    while True:
-        number += 1
-        focus = make(number)
-        room = Room(focus.room_id, display_name, now, focus=focus)
-        if _found(unit, room.room_id) is None and unit.changed(_MAKE_BESIDE, _facts(room)):
-            return room, focus
 
 
 def _make(unit: Unit, room_id: RoomId, clock: Clock, *, code: str | None = None) -> Room:
     room = Room(room_id, str(room_id), clock.now(), code)
-    unit.change(_MAKE_ROOM, _facts(room))
+    unit.change(_MAKE_ROOM, facts(room))
     return room
 
 
-def _facts(room: Room) -> dict[str, Any]:
+def facts(room: Room) -> dict[str, Any]:
     focus = room.focus
     return {
         "room_id": str(room.room_id),
@@ -322,11 +299,15 @@ def put(unit: Unit, before: Seat | None, after: Seat) -> None:
         unit.change(_COUNT_CHANGE, {"at_room": str(after.session.room_id)})
     ended_at = after.session.ended_at
     if _listed(before) is not None and ended_at is not None:
+        from letagents.adapters.rooms import local_receipts
+
         local_receipts.left(unit, after.session, ended_at)
 
 
-def _listed(seat: Seat | None) -> tuple[datetime, Listener] | None:
+def _listed(seat: Seat | None) -> "tuple[datetime, Listener] | None":
     """Return what a seat adds to the roster of its room."""
     if seat is None or not seat.is_live or seat.session.kind is not SessionKind.WORKER:
         return None
+    from letagents.adapters.rooms import hearing
+
     return seat.session.created_at, hearing.listener(seat.session)

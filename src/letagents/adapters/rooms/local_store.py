@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 from sqlalchemy.exc import SQLAlchemyError
@@ -11,14 +11,16 @@ from sqlalchemy.exc import SQLAlchemyError
 from letagents.adapters.rooms import local_failures
 from letagents.adapters.rooms.rosters import Rosters
 from letagents.adapters.sql import migrations
-from letagents.adapters.sql.database import CommitFailed, Database, Unit
+from letagents.adapters.sql.database import CommitFailed, Unit
 from letagents.adapters.sql.engine import is_sqlite
 from letagents.adapters.sql.migrations import NewerSchema
-from letagents.adapters.sql.opening import AnyDatabase, open_database
-from letagents.adapters.sql.postgres import PostgresDatabase
-from letagents.adapters.sql.server_clock import ServerClock
+from letagents.adapters.sql.opening import open_database
 from letagents.adapters.sql.server_errors import in_short
 from letagents.domain.errors import RoomsUnavailable
+from letagents.ports.clock import Clock
+
+if TYPE_CHECKING:
+    from letagents.adapters.sql.opening import AnyDatabase
 
 T = TypeVar("T")
 
@@ -27,7 +29,7 @@ T = TypeVar("T")
 class LocalStore:
     """Does work in transactions on the database. Any thread may use it."""
 
-    _database: AnyDatabase
+    _database: "AnyDatabase"
     _is_ours: bool
     rosters: Rosters = attrs.field(factory=Rosters)
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
@@ -38,15 +40,15 @@ class LocalStore:
         self._failures = (*self._database.failures, CommitFailed, NewerSchema)
 
     @classmethod
-    def at(cls, place: AnyDatabase | Path | str, clock: ServerClock | None = None) -> "LocalStore":
+    def at(cls, place: "AnyDatabase | Path | str", clock: Clock | None = None) -> "LocalStore":
         """Return the store at a path or URL, or in a database, which is then not closed.
 
-        A server sets `clock` to its own.
+        A server sets `clock` to its own, if it is one that can be set.
 
         Raises:
             RoomsUnavailable: the URL is none, or the driver that it names is not installed.
         """
-        if isinstance(place, Database | PostgresDatabase):
+        if not isinstance(place, Path | str):
             return cls(place, is_ours=False)
         try:
             return cls(open_database(place, clock), is_ours=True)

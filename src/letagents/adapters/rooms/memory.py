@@ -30,6 +30,7 @@ from letagents.adapters.system import SystemClock, SystemIds
 from letagents.domain import (
     fencing,
     focus_rooms,
+    locators,
     messages,
     recipients,
     rooms,
@@ -285,7 +286,7 @@ class MemoryRooms:
         """Return the room of that id, or the focus room that a locator names."""
         if (kept := self._kept.get(room_id)) is not None:
             return self._as_it_is(kept)
-        where = focus_rooms.located(room_id)
+        where = locators.located(room_id)
         found = self._beside(where.parent, where.key) if where is not None else []
         return found[0] if found else None
 

@@ -11,9 +11,8 @@ from typing import Any
 import anyio
 import attrs
 
-from letagents.domain import focus_rooms
-from letagents.domain.accounts import NotSignedIn
-from letagents.domain.errors import UnknownRoom
+from letagents.domain import locators
+from letagents.domain.errors import NotSignedIn, UnknownRoom
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.rooms import KNOWN_LIMIT, Room
@@ -38,12 +37,12 @@ class Routes:
             return self._said(None)
         if (known := self._entered.get(room_id)) is not None:
             return known
-        locator = focus_rooms.located(room_id)
+        locator = locators.located(room_id)
         return self._said(locator.parent if locator is not None else room_id)
 
     def note(self, room_id: RoomId, *, is_hosted: bool) -> None:
         """Remember where a focus room was found, whose id does not tell."""
-        if focus_rooms.number_of(room_id) is not None:
+        if locators.number_of(room_id) is not None:
             self._entered[room_id] = is_hosted
 
 
@@ -80,7 +79,7 @@ class RoutedRooms(ByRoom):
         try:
             room = await self._at(is_hosted).join(room_id, create=create)
         except UnknownRoom:
-            if focus_rooms.number_of(room_id) is None:
+            if locators.number_of(room_id) is None:
                 raise
             is_hosted = not is_hosted
             room = await self._at(is_hosted).join(room_id, create=False)

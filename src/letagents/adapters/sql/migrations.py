@@ -6,15 +6,13 @@ SQLite keeps the number in the head of the file, PostgreSQL in a table with one 
 """
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Column, Dialect, Table
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.schema import CreateColumn, CreateIndex, CreateTable
 
-from letagents.adapters.sql import postgres_search
-from letagents.adapters.sql.account_tables import OF_ACCOUNTS
 from letagents.adapters.sql.database import Unit
-from letagents.adapters.sql.opening import AnyDatabase
 from letagents.adapters.sql.tables import (
     METADATA,
     RECEIPTS,
@@ -23,6 +21,9 @@ from letagents.adapters.sql.tables import (
     THINGS,
     prepare_for_postgresql,
 )
+
+if TYPE_CHECKING:
+    from letagents.adapters.sql.opening import AnyDatabase
 
 VERSION = 5
 _FORM = "letagents_form"
@@ -38,7 +39,7 @@ class NewerSchema(Exception):
         super().__init__(f"its form is number {found}, and this program knows up to {VERSION}")
 
 
-def prepare(database: AnyDatabase) -> None:
+def prepare(database: "AnyDatabase") -> None:
     """Make the tables if they are not there, or bring those forward that are older.
 
     Raises:
@@ -93,6 +94,8 @@ def _set(unit: Unit, dialect: Dialect, number: int) -> None:
 
 
 def _make_all(unit: Unit, dialect: Dialect) -> None:
+    from letagents.adapters.sql import account_tables  # noqa: F401  # they are among all tables
+
     is_sqlite = dialect.name == "sqlite"
     if not is_sqlite:
         prepare_for_postgresql()
@@ -100,6 +103,8 @@ def _make_all(unit: Unit, dialect: Dialect) -> None:
         _make(unit, dialect, table)
     if not is_sqlite:
         unit.say("CREATE TABLE letagents_form (number integer NOT NULL)")
+        from letagents.adapters.sql import postgres_search
+
         postgres_search.make_search(unit)
 
 
@@ -113,6 +118,8 @@ def _to_2(unit: Unit, dialect: Dialect) -> None:
 
 def _to_3(unit: Unit, dialect: Dialect) -> None:
     """Servers keep accounts."""
+    from letagents.adapters.sql.account_tables import OF_ACCOUNTS
+
     if dialect.name != "sqlite":
         prepare_for_postgresql()
     for table in OF_ACCOUNTS:

@@ -7,7 +7,7 @@ import attrs
 
 from letagents.application.client import Client
 from letagents.application.person import Person
-from letagents.domain import focus_rooms, rooms
+from letagents.domain import locators, rooms
 from letagents.domain.errors import UnknownRoom
 from letagents.domain.ids import RoomId
 from letagents.domain.rooms import Room, looks_like_code
@@ -74,7 +74,7 @@ async def room_called(person: Person, name: str, *, create: bool = False) -> Roo
 
 
 def _unknown(name: str, near: Sequence[str], *, create: bool) -> UnknownRoom:
-    if focus_rooms.is_named(rooms.canonical(name)):
+    if locators.is_named(rooms.canonical(name)):
         return UnknownRoom(
             f"There is no focus room {one_line(name.strip())} here.",
             remedy="`letagents focus list ROOM` lists those beside a room.",

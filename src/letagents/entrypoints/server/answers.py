@@ -8,13 +8,8 @@ import orjson
 import structlog
 from starlette.responses import Response
 
-from letagents.domain.accounts import (
-    LoginTaken,
-    NotSignedIn,
-    NotYourAgent,
-    WorkerSessionRequired,
-)
-from letagents.domain.errors import LetAgentsError
+from letagents.domain.accounts import LoginTaken, NotYourAgent, WorkerSessionRequired
+from letagents.domain.errors import LetAgentsError, NotSignedIn
 from letagents.wire.http import problems
 from letagents.wire.http.problems import Forms
 from letagents.wire.http.reading import Unreadable

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from letagents.domain import focus_rooms
+from letagents.domain import locators
 from letagents.domain.errors import Malformed
 from letagents.domain.focus_rooms import (
     Changes,
@@ -92,7 +92,7 @@ def focus(fields: Fields, room_id: RoomId, display_name: str) -> Focus | None:
     """
     if fields.text_or_none("kind") != "focus":
         return None
-    number = focus_rooms.number_of(room_id)
+    number = locators.number_of(room_id)
     if number is None:
         raise Unreadable("room_id is not a focus room's")
     return Focus(

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from letagents.domain.accounts import SignInFirst, WorkerSessionRequired
+from letagents.domain.accounts import WorkerSessionRequired
 from letagents.domain.authors import HumansOnly
 from letagents.domain.denials import NotTheManager
 from letagents.domain.errors import (
@@ -24,6 +24,7 @@ from letagents.domain.errors import (
     RegistrationConflict,
     RoomsUnavailable,
     SessionEnded,
+    SignInFirst,
     UnknownMessage,
     UnknownRoom,
 )

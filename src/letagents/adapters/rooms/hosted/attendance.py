@@ -13,10 +13,9 @@ import orjson
 
 from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.adapters.rooms.hosted.projects import Absent
-from letagents.domain.errors import RoomsUnavailable
+from letagents.domain.errors import NoAttendance, RoomsUnavailable
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
-from letagents.domain.presence import NoAttendance
 from letagents.ports.attendance import Over
 from letagents.wire.http import credentials
 from letagents.wire.http import rooms as wire_rooms

@@ -17,19 +17,16 @@ import orjson
 from letagents.adapters.rooms.hosted import bounded
 from letagents.adapters.rooms.hosted.bounded import Answer
 from letagents.adapters.rooms.hosted.projects import Absent, NoRoute, Projects
-from letagents.domain.accounts import (
-    NotSignedIn,
-    NotYourAgent,
-    SignInFirst,
-    WorkerSessionRequired,
-)
+from letagents.domain.accounts import NotYourAgent, WorkerSessionRequired
 from letagents.domain.errors import (
     LetAgentsError,
     Malformed,
     NotConnected,
+    NotSignedIn,
     OutcomeUnknown,
     RoomsUnavailable,
     SessionEnded,
+    SignInFirst,
     UnknownRoom,
 )
 from letagents.domain.ids import SessionId, Token

@@ -17,10 +17,10 @@ import structlog
 from letagents.adapters.rooms.book import Book, Noting
 from letagents.adapters.rooms.kept import absences, links
 from letagents.adapters.rooms.kept.links import Link
-from letagents.domain.errors import LetAgentsError
+from letagents.domain.errors import LetAgentsError, NoAttendance
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId
-from letagents.domain.presence import EXITED, REFRESHED, NoAttendance
+from letagents.domain.presence import EXITED, REFRESHED
 from letagents.domain.sessions import SessionKind
 from letagents.ports.attendance import Over
 from letagents.ports.ids import Ids

@@ -2,9 +2,10 @@
 
 from letagents.adapters.rooms.book import Kind
 from letagents.domain.focus_rooms import Focus
+from letagents.domain.locators import FOCUS_ROOM
 
 FOCUS_ROOMS = Kind(
-    name="focus_room",
+    name=FOCUS_ROOM,
     of=Focus,
     key=lambda focus: focus.key,
     number=lambda focus: focus.number,

@@ -2,7 +2,7 @@
 
 from letagents.adapters.rooms.book import Book, Where
 from letagents.adapters.rooms.kept.focus_records import FOCUS_ROOMS
-from letagents.domain import focus_rooms
+from letagents.domain import focus_rooms, locators
 from letagents.domain.focus_rooms import Focus
 from letagents.domain.ids import RoomId
 from letagents.domain.sessions import SessionKind
@@ -18,10 +18,10 @@ def check(book: Book) -> None:
 
 
 def _beside(book: Book, room_id: RoomId) -> Focus | None:
-    where = focus_rooms.located(room_id)
+    where = locators.located(room_id)
     if where is not None:
         return book.get(FOCUS_ROOMS, where.key) if where.parent == book.room_id else None
-    if focus_rooms.number_of(room_id) is None:
+    if locators.number_of(room_id) is None:
         return None
     found = book.find(FOCUS_ROOMS, Where(also=str(room_id), limit=1))
     return found[0] if found else None

@@ -3,8 +3,7 @@
 from letagents.application.live_sessions import Asked
 from letagents.application.places import Entered
 from letagents.domain import rooms
-from letagents.domain.accounts import SignInFirst
-from letagents.domain.errors import Malformed
+from letagents.domain.errors import Malformed, SignInFirst
 from letagents.domain.live_sessions import LiveSessionFailed
 from letagents.domain.turns import ProviderMissing, ProviderUnusable
 from letagents.entrypoints.mcp.tool import Arguments

@@ -1,6 +1,6 @@
 """What is told of a room that cannot be entered yet."""
 
-from letagents.domain.accounts import SignInFirst
+from letagents.domain.errors import SignInFirst
 from letagents.domain.ids import RoomId
 from letagents.entrypoints.mcp.visit import Visit
 

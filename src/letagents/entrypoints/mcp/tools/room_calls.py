@@ -1,10 +1,8 @@
 """What the tools that enter rooms do."""
 
-from letagents.application.credentials import STORED
 from letagents.application.places import Entered
-from letagents.domain import live_sessions, rooms
-from letagents.domain.accounts import SignInFirst
-from letagents.domain.errors import StateDamaged, StateUnavailable, UnknownRoom
+from letagents.domain import rooms
+from letagents.domain.errors import SignInFirst, StateDamaged, StateUnavailable, UnknownRoom
 from letagents.domain.ids import RoomId
 from letagents.entrypoints.mcp.tool import Arguments
 from letagents.entrypoints.mcp.tools.arguments import claim, named_room, naming, text_of
@@ -58,8 +56,12 @@ async def _auth(visit: Visit) -> Result | None:
     """Return how this chat is signed in, without any secret; None if it is not."""
     directory = visit.client.onboarding.directory
     stored = await visit.client.chat.auth()
-    shown = await directory.credentials.shown() if directory is not None else None
-    if directory is None or shown is None or shown.source == STORED:
+    if directory is None:
+        return stored
+    from letagents.application.credentials import STORED
+
+    shown = await directory.credentials.shown()
+    if shown is None or shown.source == STORED:
         return stored
     account = await directory.account()
     who = account and {
@@ -115,6 +117,8 @@ async def _codex(visit: Visit) -> Result:
         state = await visit.client.chat.state.read()
     except (StateDamaged, StateUnavailable):
         return {}
+    from letagents.domain import live_sessions
+
     there = visit.client.places.current_id
     session = live_sessions.current(state, there) if there is not None else None
     return {

@@ -8,11 +8,10 @@ import orjson
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from letagents.domain.errors import LetAgentsError, RoomsUnavailable, SessionEnded
+from letagents.domain.errors import LetAgentsError, NoAttendance, RoomsUnavailable, SessionEnded
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.domain.messages import Latest
-from letagents.domain.presence import NoAttendance
 from letagents.entrypoints.server.answers import Refused, Told, answer, problem, told
 from letagents.entrypoints.server.calls import Call
 from letagents.ports.attendance import Attended, Over, Roll
