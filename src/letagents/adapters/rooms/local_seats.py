@@ -139,8 +139,10 @@ def connect(
     resumed: Callable[[Unit, Session], tuple[Resumed, ...]] | None = None,
 ) -> Connection:
     """Open a session or take it over, as `process`; `resumed` says what it finds again."""
-    # Loaded here, and not in a transaction, for whose end others wait.
-    from letagents.adapters.rooms import hearing, local_receipts  # noqa: F401
+    from letagents.adapters.rooms import (  # noqa: F401  # loaded here, and not in the transaction
+        hearing,
+        local_receipts,
+    )
 
     def connect(unit: Unit) -> Connection:
         _check_there(unit, room_id)
