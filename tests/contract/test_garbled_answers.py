@@ -6,7 +6,6 @@ Each answer of our server is garbled in each of its fields in turn.
 import copy
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
-from datetime import timedelta
 from typing import Any
 
 import attrs
@@ -14,107 +13,17 @@ import httpx
 import orjson
 import pytest
 from tests.contract.callers import World, world
+from tests.contract.client_verbs import ABOUT, STREAMS, VERBS, Ends, Verb
 
-from letagents.adapters.rooms.hosted.artifacts import HostedArtifacts
-from letagents.adapters.rooms.hosted.board import HostedBoard
-from letagents.adapters.rooms.hosted.calls import Calls
-from letagents.adapters.rooms.hosted.governance import HostedGovernance
-from letagents.adapters.rooms.hosted.guidelines import HostedGuidelines
-from letagents.adapters.rooms.hosted.knowledge import HostedKnowledge
-from letagents.adapters.rooms.hosted.paths import HostedPaths
-from letagents.adapters.rooms.hosted.reasoning import HostedReasonings
-from letagents.adapters.rooms.hosted.rooms import HostedRooms
-from letagents.adapters.rooms.hosted.server import HostedServer
-from letagents.adapters.rooms.hosted.wakes import HostedWakes
-from letagents.domain import board, path_claims, room_events, search, wake_rules
+from letagents.adapters.rooms.hosted.calls import Calls, client_of
 from letagents.domain.errors import OutcomeUnknown, RoomsUnavailable
 from letagents.domain.fencing import UNNUMBERED, Fence
-from letagents.domain.governance import ManagerMode
-from letagents.domain.ids import ClientKey, MessageId, RoomId, SessionId, Token
-from letagents.domain.knowledge import Section
-from letagents.domain.messages import After, Draft, Latest
-from letagents.domain.path_patterns import Pattern
-from letagents.domain.tasks import Patch, Proposal
-from letagents.testing.determinism import ManualClock
+from letagents.domain.ids import SessionId, Token
 from letagents.wire.http import problems
 
 pytestmark = pytest.mark.anyio
 
-ROOM = RoomId("shed")
-ID = MessageId(1)
-CLAIM = path_claims.Wanted(task_id="task_1", patterns=(Pattern("a"),), repository="github.com/o/r")
 WRONG: tuple[object, ...] = (None, 7, "x", [], {}, [7])
-
-
-@attrs.frozen
-class Ends:
-    """All that a client can ask of a server, as the session `fence`."""
-
-    calls: Calls
-    fence: Fence
-    named: dict[str, str]
-
-    def of(self, kind: Callable[[Calls], Any]) -> Any:
-        """Return one of the ends."""
-        return kind(self.calls)
-
-
-Act = Callable[[Ends], Awaitable[object]]
-
-ACTS: dict[str, Act] = {
-    "create": lambda end: end.of(HostedRooms).create(),
-    "join": lambda end: end.of(HostedRooms).join(ROOM),
-    "known": lambda end: end.of(HostedRooms).known(),
-    "post": lambda end: end.of(HostedRooms).post(ROOM, Draft("hi", ClientKey("k")), end.fence),
-    "read": lambda end: end.of(HostedRooms).read(ROOM, Latest(10), end.fence),
-    "wait": lambda end: end.of(HostedRooms).wait(ROOM, After(None), timeout=timedelta(0)),
-    "message": lambda end: end.of(HostedRooms).message(ROOM, ID),
-    "search": lambda end: end.of(HostedRooms).search(ROOM, search.asked("hello")),
-    "whoami": lambda end: end.of(HostedServer).whoami(),
-    "tasks": lambda end: end.of(HostedBoard).tasks(ROOM, board.Query()),
-    "task": lambda end: end.of(HostedBoard).task(ROOM, "task_1"),
-    "history": lambda end: end.of(HostedBoard).history(ROOM, "task_1"),
-    "propose": lambda end: end.of(HostedBoard).propose(ROOM, Proposal(title="x"), end.fence),
-    "change": lambda end: end.of(HostedBoard).change(
-        ROOM, "task_1", Patch(pr_url="https://x/1"), end.fence
-    ),
-    "lock": lambda end: end.of(HostedBoard).lock(ROOM, "task_1", fence=end.fence),
-    "release": lambda end: end.of(HostedBoard).lease_action(
-        ROOM, "task_1", board.Release(), end.fence
-    ),
-    "governed": lambda end: end.of(HostedGovernance).governed(ROOM),
-    "candidates": lambda end: end.of(HostedGovernance).candidates(ROOM),
-    "set mode": lambda end: end.of(HostedGovernance).set_mode(
-        ROOM, ManagerMode.OFF, fence=end.fence
-    ),
-    "manage": lambda end: end.of(HostedGovernance).assign_manager(
-        ROOM, end.fence.session_id, fence=end.fence
-    ),
-    "intents": lambda end: end.of(HostedGovernance).intents(ROOM),
-    "intent": lambda end: end.of(HostedGovernance).intent(ROOM, end.named["intent_id"]),
-    "approve": lambda end: end.of(HostedGovernance).approve(ROOM, end.named["intent_id"]),
-    "claim paths": lambda end: end.of(HostedPaths).claim(ROOM, CLAIM, end.fence),
-    "path claims": lambda end: end.of(HostedPaths).claims(ROOM, path_claims.Query()),
-    "records": lambda end: end.of(HostedKnowledge).records(ROOM, Section.MEMORY),
-    "requests": lambda end: end.of(HostedKnowledge).records(ROOM, Section.ATTENTION),
-    "versions": lambda end: end.of(HostedKnowledge).history(ROOM, "just_a_fact"),
-    "answer": lambda end: end.of(HostedKnowledge).answer(ROOM, "just_a_wish", "Yes."),
-    "guidelines": lambda end: end.of(HostedGuidelines).in_force(ROOM),
-    "set guidelines": lambda end: end.of(HostedGuidelines).set(ROOM, "Write tests."),
-    "artifacts": lambda end: end.of(HostedArtifacts).artifacts(ROOM),
-    "events": lambda end: end.of(HostedArtifacts).events(ROOM, room_events.Wanted()),
-    "wake": lambda end: end.of(HostedWakes).add(
-        ROOM, wake_rules.Asked.of("timer", {"after_ms": 60_000}), end.fence
-    ),
-    "wake rules": lambda end: end.of(HostedWakes).rules(ROOM),
-    "traces": lambda end: HostedReasonings(end.calls, ManualClock()).traces(ROOM),
-    "trace": lambda end: HostedReasonings(end.calls, ManualClock()).trace(
-        ROOM, end.named["reasoning_id"]
-    ),
-    "states": lambda end: HostedReasonings(end.calls, ManualClock()).updates(
-        ROOM, end.named["reasoning_id"]
-    ),
-}
 
 
 @pytest.fixture
@@ -163,27 +72,64 @@ def calling(http: httpx.AsyncClient, token: str | None, served: World) -> Ends:
     return Ends(Calls(http, lambda: token), fence, served.named)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
-async def test_an_answer_that_is_almost_right_is_read_or_is_none(served: World, act: Act) -> None:
+async def answers_to(verb: Verb, served: World) -> list[tuple[int, Any]]:
+    """Return what our server answers to all that a verb asks."""
+    if verb.answer is not None:
+        return [(200, verb.answer)]
     answers: list[httpx.Response] = []
+    await verb.ready(served)
     served.http.event_hooks["response"] = [_keeping(answers)]
+    await verb.act(calling(served.http, served.callers["worker"].token, served))
+    return [(one.status_code, one.json()) for one in answers]
+
+
+@attrs.define
+class Replay:
+    """A server that says what ours said, but for one answer."""
+
+    answers: list[tuple[int, Any]]
+    other: int = -1
+    said: Any = None
+    _asked: int = 0
+
+    def __call__(self, _request: httpx.Request) -> httpx.Response:
+        """Answer one request; the last answer goes on."""
+        number = min(self._asked, len(self.answers) - 1)
+        self._asked += 1
+        status, document = self.answers[number]
+        return httpx.Response(
+            status, content=orjson.dumps(self.said if number == self.other else document)
+        )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", sorted(set(VERBS) - STREAMS))
+async def test_an_answer_that_is_almost_right_is_read_or_is_none(served: World, name: str) -> None:
+    verb = VERBS[name]
+    answers = await answers_to(verb, served)
     token = served.callers["worker"].token
-    await act(calling(served.http, token, served))
-    document = answers[-1].json()
-    said = {"content": b""}
-
-    def says(_request: httpx.Request) -> httpx.Response:
-        return httpx.Response(answers[-1].status_code, content=said["content"])
-
-    async with httpx.AsyncClient(
-        transport=httpx.MockTransport(says), base_url="http://rooms.test"
-    ) as http:
-        end = calling(http, token, served)
+    for number, (_, document) in enumerate(answers):
         for one in garbled(document):
-            said["content"] = orjson.dumps(one)
-            with suppress(OutcomeUnknown, RoomsUnavailable):
-                await act(end)
+            replay = httpx.MockTransport(Replay(answers, number, one))
+            async with client_of("http://rooms.test", replay) as http:
+                with suppress(OutcomeUnknown, RoomsUnavailable):
+                    await verb.act(calling(http, token, served))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ABOUT)
+async def test_an_answer_about_something_else_is_none(served: World, name: str) -> None:
+    verb = VERBS[name]
+    answers = await answers_to(verb, served)
+    token = served.callers["worker"].token
+    *_, (_, document) = answers
+    path = tuple(ABOUT[name].split())
+    said = _inner(document, path)[path[-1]]
+    other = f"{said[:-1]}{'2' if said[-1] != '2' else '3'}"
+    replay = Replay(answers, len(answers) - 1, _with(document, path, other))
+    async with client_of("http://rooms.test", httpx.MockTransport(replay)) as http:
+        with pytest.raises(OutcomeUnknown if verb.changes else RoomsUnavailable):
+            await verb.act(calling(http, token, served))
 
 
 def _keeping(answers: list[httpx.Response]) -> Callable[[httpx.Response], Awaitable[None]]:

@@ -166,6 +166,20 @@ async def test_a_person_says_something_without_a_session(http: httpx.AsyncClient
 
 
 @pytest.mark.anyio
+async def test_who_says_something_is_told_the_key_that_they_gave_it(
+    http: httpx.AsyncClient,
+) -> None:
+    said = {"text": "ahoy", "desktop_human_client": True}
+    told = [
+        (await http.post("/rooms/harbour/messages", json=said | more)).json()
+        for more in ({"client_message_id": " a key "}, {"client_message_id": "a key"}, {})
+    ]
+
+    assert [one["client_message_id"] for one in told] == ["a key", "a key", None]
+    assert [one["id"] for one in told] == ["msg_1", "msg_1", "msg_2"]
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("more", "told"),
     [

@@ -35,9 +35,13 @@ class Script:
     asked: list[Asked] = attrs.field(factory=list)
     url: str = ""
     _connections: int = 0
+    _playing: set["asyncio.Task[object]"] = attrs.field(factory=set)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Play one connection."""
+        if (task := asyncio.current_task()) is not None:
+            self._playing.add(task)
+            task.add_done_callback(self._playing.discard)
         play = self.plays[min(self._connections, len(self.plays) - 1)]
         self._connections += 1
         try:
@@ -47,6 +51,13 @@ class Script:
             pass
         finally:
             writer.close()
+
+    async def leave_off(self) -> None:
+        """Play no more, and let go of whoever still listens."""
+        left = list(self._playing)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
 
 async def _request(reader: asyncio.StreamReader) -> Asked:
@@ -69,6 +80,7 @@ async def playing(*plays: Play) -> AsyncIterator[Script]:
         yield script
     finally:
         server.close()
+        await script.leave_off()
 
 
 def saying(*pieces: bytes) -> Play:

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import attrs
 
 from letagents.adapters.rooms.hosted.calls import Calls
+from letagents.adapters.rooms.hosted.meant import about
 from letagents.adapters.rooms.hosted.projects import Absent
 from letagents.domain.board import (
     LARGEST_PAGE,
@@ -83,7 +84,9 @@ class HostedBoard:
             return await self._calls.projects.either(
                 room_id,
                 lambda path: self._calls.get(
-                    f"{path}{_of(task_id)}", wire.view, headers=credentials.in_headers(viewer)
+                    f"{path}{_of(task_id)}",
+                    about(task_id, _id_of, wire.view),
+                    headers=credentials.in_headers(viewer),
                 ),
             )
         except Absent as error:
@@ -109,7 +112,11 @@ class HostedBoard:
             return await self._calls.projects.either(
                 room_id,
                 lambda path: self._calls.send(
-                    "PATCH", f"{path}{_of(task_id)}", asked, wire.view, headers=shown
+                    "PATCH",
+                    f"{path}{_of(task_id)}",
+                    asked,
+                    about(task_id, _id_of, wire.view),
+                    headers=shown,
                 ),
             )
         except Absent as error:
@@ -126,7 +133,7 @@ class HostedBoard:
     ) -> LeaseMoved:
         """Let the work lease of a task go, or hand it over."""
         asked = asks.plain_action(action) | asks.plain_approval(approval)
-        return await self._send(room_id, task_id, "/lease-action", asked, fence, wire.moved)
+        return await self._send(room_id, task_id, "/lease-action", asked, fence, _moved(task_id))
 
     async def review_action(
         self,
@@ -136,8 +143,8 @@ class HostedBoard:
         fence: Fence | None = None,
     ) -> LeaseMoved:
         """Take the review of a task, give it to another, or let it go."""
-        asked = asks.plain_action(action)
-        return await self._send(room_id, task_id, "/review-lease-action", asked, fence, wire.moved)
+        asked, read = asks.plain_action(action), _moved(task_id)
+        return await self._send(room_id, task_id, "/review-lease-action", asked, fence, read)
 
     async def verdict(
         self,
@@ -156,7 +163,7 @@ class HostedBoard:
             "/review-verdict",
             asked,
             fence,
-            lambda kept: wire.record(kept, verdict),
+            about(task_id, lambda kept: kept.task_id, lambda kept: wire.record(kept, verdict)),
         )
 
     async def history(
@@ -172,7 +179,7 @@ class HostedBoard:
         try:
             return await self._calls.get(
                 f"{_path(room_id, task_id)}/history",
-                wire.history,
+                about(task_id, lambda told: _id_of(told.view), wire.history),
                 query={"after": after, "limit": limit},
                 headers=credentials.in_headers(viewer),
             )
@@ -240,6 +247,14 @@ class HostedBoard:
 
 def _admitted(made: Any) -> Admitted:
     return Admitted(view=wire.view(made), is_new=not Fields(made).flag("idempotent"))
+
+
+def _id_of(view: TaskView) -> str:
+    return view.task.task_id
+
+
+def _moved(task_id: str) -> Callable[[Any], LeaseMoved]:
+    return about(task_id, lambda moved: _id_of(moved.view), wire.moved)
 
 
 def _path(room_id: RoomId, task_id: str) -> str:

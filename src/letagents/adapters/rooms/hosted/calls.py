@@ -144,7 +144,7 @@ class Calls:
         try:
             answer = await self._answered("GET", path, shown, timeout, params=given)
             if answer.is_success:
-                return read(answer.document())
+                return _read(answer, read)
         except (httpx.HTTPError, Unreadable) as error:
             raise _unavailable(error) from error
         raise await self._refusal(answer, token, _worker_in_headers(headers or {}), shown)
@@ -260,7 +260,7 @@ class Calls:
                 raise _unknown(refusal) from refusal
             raise refusal
         try:
-            return read(answer.document())
+            return _read(answer, read)
         except Unreadable as error:
             raise _unknown(error) from error
 
@@ -289,6 +289,19 @@ class Calls:
         if token is not None:
             await self._shows.refused(token)
         return told or _of_status(answer, document)
+
+
+def _read(answer: Answer, read: Callable[[Any], T]) -> T:
+    """Return what `read` makes of an answer.
+
+    Raises:
+        Unreadable: nothing; what it spells is of no form that we know, which is not the caller's
+            doing.
+    """
+    try:
+        return read(answer.document())
+    except Malformed as error:
+        raise Unreadable("a part of it has no form that is known") from error
 
 
 def _is_untold(answer: Answer, refusal: LetAgentsError) -> bool:

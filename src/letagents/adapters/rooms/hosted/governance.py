@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import attrs
 
 from letagents.adapters.rooms.hosted.calls import Calls
+from letagents.adapters.rooms.hosted.meant import about
 from letagents.adapters.rooms.hosted.projects import Absent
 from letagents.domain.approvals import Intent, IntentStatus
 from letagents.domain.denials import IntentNotFound
@@ -168,7 +169,11 @@ class HostedGovernance:
         try:
             return await self._calls.get(
                 _path(room_id, intent_id),
-                lambda answer: wire.intent(Fields(answer).document.get("intent")),
+                about(
+                    intent_id,
+                    lambda intent: intent.intent_id,
+                    lambda answer: wire.intent(Fields(answer).document.get("intent")),
+                ),
                 headers=credentials.in_headers(viewer),
             )
         except Absent:
@@ -213,7 +218,7 @@ class HostedGovernance:
             "POST",
             f"{_path(room_id, intent_id)}/{verb}",
             {"reason": reason} | credentials.in_body(fence),
-            _decided,
+            about(intent_id, lambda decided: decided.intent.intent_id, _decided),
         )
 
 

@@ -10,6 +10,7 @@ import attrs
 
 from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.adapters.rooms.hosted.lacking import there
+from letagents.adapters.rooms.hosted.meant import about
 from letagents.adapters.rooms.hosted.projects import Absent
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, quoted
@@ -72,7 +73,8 @@ class HostedKnowledge:
     ) -> Record:
         """Return the record, made now or by the same call before."""
         asked = {"client_id": record_id} | wire.plain_entry(said)
-        return await there(WHAT, self._send("POST", _path(room_id, section), asked, fence))
+        sent = self._send("POST", _path(room_id, section), record_id, asked, fence)
+        return await there(WHAT, sent)
 
     async def revise(
         self,
@@ -105,22 +107,26 @@ class HostedKnowledge:
     ) -> Record:
         """Return the request with its answer, which is said in the room."""
         path = f"{_one(room_id, record_id, Section.ATTENTION)}/respond"
-        return await _known(record_id, self._send("POST", path, {"body": text}, fence))
+        return await _known(record_id, self._send("POST", path, record_id, {"body": text}, fence))
 
     async def _change(
         self, room_id: RoomId, record_id: str, asked: dict[str, Any], fence: Fence | None
     ) -> Record:
         path = _one(room_id, record_id)
-        return await _known(record_id, self._send("PATCH", path, asked, fence))
+        return await _known(record_id, self._send("PATCH", path, record_id, asked, fence))
 
     async def _send(
-        self, method: str, path: str, asked: dict[str, Any], fence: Fence | None
+        self, method: str, path: str, record_id: str, asked: dict[str, Any], fence: Fence | None
     ) -> Record:
         return await self._calls.send(
             method,
             path,
             asked | credentials.in_body_of_anybody(fence),
-            lambda answer: wire.record(Fields(answer).document.get("record")),
+            about(
+                record_id,
+                lambda record: record.record_id,
+                lambda answer: wire.record(Fields(answer).document.get("record")),
+            ),
         )
 
 

@@ -4,13 +4,14 @@ Our own server goes on by itself with an agent's open trace. Of another's, it is
 which trace a session opened last.
 """
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 import attrs
 
 from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.adapters.rooms.hosted.lacking import there
+from letagents.adapters.rooms.hosted.meant import about
 from letagents.adapters.rooms.hosted.projects import Absent
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, quoted
@@ -105,7 +106,7 @@ class HostedReasonings:
         """Return one trace."""
         found = self._calls.get(
             _one(room_id, reasoning_id),
-            lambda answer: wire.reasoning(Fields(answer).document.get("session")),
+            _of(reasoning_id),
             headers=credentials.in_headers(viewer),
         )
         return await _known(reasoning_id, found)
@@ -131,7 +132,7 @@ class HostedReasonings:
             "PATCH",
             _one(room_id, reasoning_id),
             asked | credentials.in_body_of_anybody(fence),
-            lambda answer: wire.reasoning(Fields(answer).document.get("session")),
+            _of(reasoning_id),
         )
         return await _known(reasoning_id, sent)
 
@@ -144,6 +145,14 @@ def _fits(one: Reasoning, is_open: bool | None, agent_key: str | None) -> bool:
 
 def _path(room_id: RoomId) -> str:
     return f"{rooms.path(room_id)}/reasoning-sessions"
+
+
+def _of(reasoning_id: str) -> Callable[[Any], Reasoning]:
+    return about(
+        reasoning_id,
+        lambda trace: trace.reasoning_id,
+        lambda answer: wire.reasoning(Fields(answer).document.get("session")),
+    )
 
 
 def _one(room_id: RoomId, reasoning_id: str) -> str:

@@ -8,6 +8,7 @@ import attrs
 
 from letagents.adapters.rooms.hosted import search as searching
 from letagents.adapters.rooms.hosted.calls import Busy, Calls
+from letagents.adapters.rooms.hosted.meant import about
 from letagents.adapters.rooms.hosted.projects import Absent, NoRoute
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
@@ -30,7 +31,7 @@ from letagents.wire.http import projects as wire_projects
 from letagents.wire.http import rooms as wire_rooms
 from letagents.wire.http import sessions as wire_sessions
 from letagents.wire.http.places import part
-from letagents.wire.http.reading import Fields
+from letagents.wire.http.reading import Fields, Unreadable
 
 _ALL = {"include_prompt_only": 1}
 """With what a server would otherwise leave out: no number is missing. (Source: mcp-tools 12.7.)"""
@@ -120,7 +121,11 @@ class HostedRooms:
             "POST",
             path,
             credentials.in_body(fence),
-            lambda answer: wire_sessions.session(Fields(answer).document.get("agent_session")),
+            about(
+                fence.session_id,
+                lambda session: session.session_id,
+                lambda answer: wire_sessions.session(Fields(answer).document.get("agent_session")),
+            ),
         )
 
     async def post(self, room_id: RoomId, draft: Draft, fence: Fence) -> Message:
@@ -138,7 +143,7 @@ class HostedRooms:
                 "POST",
                 f"{path}/messages",
                 said | credentials.in_body(fence),
-                lambda answer: wire_messages.message(answer, room_id),
+                lambda answer: _said(answer, room_id, draft),
                 headers=credentials.origin(fence),
             ),
         )
@@ -175,7 +180,13 @@ class HostedRooms:
         try:
             return await self.calls.get(
                 f"{wire_rooms.path(room_id)}/messages/{message_id}",
-                lambda found: wire_messages.message(Fields(found).document.get("message"), room_id),
+                about(
+                    message_id,
+                    lambda message: message.id,
+                    lambda found: wire_messages.message(
+                        Fields(found).document.get("message"), room_id
+                    ),
+                ),
                 query=_ALL,
             )
         except Absent:
@@ -184,6 +195,14 @@ class HostedRooms:
     async def search(self, room_id: RoomId, query: Query, viewer: Fence | None = None) -> Found:
         """Return the newest hits of `query` in the room, below where the query says."""
         return await searching.search(self.calls, room_id, query, viewer)
+
+
+def _said(answer: object, room_id: RoomId, draft: Draft) -> Message:
+    """Return the message that was made of `draft`, if that is what the answer tells."""
+    key = Fields(answer).document.get("client_message_id")
+    if isinstance(key, str) and key != str(draft.key).strip():
+        raise Unreadable("it is about another message")
+    return wire_messages.message(answer, room_id)
 
 
 def _first_after(window: Window) -> MessageId | None:

@@ -6,6 +6,7 @@ import attrs
 
 from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.adapters.rooms.hosted.lacking import there
+from letagents.adapters.rooms.hosted.meant import about
 from letagents.adapters.rooms.hosted.projects import Absent
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, quoted
@@ -52,7 +53,10 @@ class HostedWakes:
         path = f"{_path(room_id)}/{part(rule_id)}/cancel"
         try:
             return await self._calls.send(
-                "POST", path, credentials.in_body_of_anybody(fence), _rule
+                "POST",
+                path,
+                credentials.in_body_of_anybody(fence),
+                about(rule_id, lambda rule: rule.rule_id, _rule),
             )
         except Absent as error:
             raise UnknownWakeRule(

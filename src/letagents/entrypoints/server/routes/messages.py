@@ -24,6 +24,7 @@ from letagents.domain.names import is_blank
 from letagents.entrypoints.server import threaded
 from letagents.entrypoints.server.answers import Refused, answer, told
 from letagents.entrypoints.server.calls import Call
+from letagents.ports.ids import Ids
 from letagents.wire import notices
 from letagents.wire.http import messages as wire
 from letagents.wire.http import problems
@@ -53,12 +54,13 @@ async def say(call: Call) -> Response:
     kind = await _prompt_kind(call)
     await _check(call, kind)
     text = await call.text("text") or ""
+    given = (await call.text("client_message_id") or "").strip()[:KEY_LIMIT]
     if kind == AUTO and is_blank(text):
         text = ""
     with told(_BLANK if is_blank(text) else {}):
         draft = Draft(
             text,
-            await _key(call),
+            _key(given, call.hosting.ids),
             reply_to=await _referred_to(call, "reply_to"),
             thread=await _referred_to(call, "thread_root_id"),
             prompt_kind=kind,
@@ -67,8 +69,8 @@ async def say(call: Call) -> Response:
         said = await call.hosting.rooms.post(call.room_id, draft, fence)
     alike = notices.plain(said.mention_notices)
     shown = await threaded.one(call, said, is_person=await call.shown() is None)
-    own = {"client_message_id": await call.text("client_message_id")}
-    return answer({**shown, "room_id": str(call.room_id), **own, **alike}, 201)
+    own = {"client_message_id": given or None, "room_id": str(call.room_id)}
+    return answer({**shown, **own, **alike}, 201)
 
 
 async def _prompt_kind(call: Call) -> str | None:
@@ -86,10 +88,9 @@ async def _check(call: Call, kind: str | None) -> None:
         raise Refused(400, "attachment upload not found or expired")
 
 
-async def _key(call: Call) -> ClientKey:
-    given = (await call.text("client_message_id") or "").strip()[:KEY_LIMIT]
+def _key(given: str, ids: Ids) -> ClientKey:
     if not given:
-        return call.hosting.ids.client_key()
+        return ids.client_key()
     if ClientKey.fits(given):
         return ClientKey(given)
     return ClientKey(f"sha256:{hashlib.sha256(given.encode('utf-8', 'replace')).hexdigest()}")
