@@ -73,6 +73,7 @@ GOOD: Plain = {
     "archived": True,
     "guidelines": "Write tests.",
     "agent_reply_order": "sequential",
+    "receipt_state": "acknowledged",
     "provider": "github",
     "kind": "pull_request",
     "number": 7,

@@ -9,12 +9,16 @@ import pytest
 from tests.contract.kept_rooms import place_for
 
 from letagents.adapters.nudges.none import NoNudges
+from letagents.adapters.rooms.book import Book
 from letagents.adapters.rooms.evidence import ToldProcesses
 from letagents.adapters.rooms.kept import absences as kept_absences
 from letagents.adapters.rooms.kept import doing
 from letagents.adapters.rooms.kept.board import KeptBoard
+from letagents.adapters.rooms.kept.deliveries import KeptDeliveries
+from letagents.adapters.rooms.kept.delivery_records import DELIVERIES
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
+from letagents.domain import deliveries as rules_of_deliveries
 from letagents.domain.absences import GRACE, LOOK_AGAIN
 from letagents.domain.board import Handoff, Release, Target
 from letagents.domain.messages import After, Latest, Message
@@ -70,6 +74,20 @@ async def ada(rooms: Rooms, board: KeptBoard) -> Connection:
     return ada
 
 
+def wait_for_messages(book: Book, by: Connection) -> None:
+    """Let a session have a delivery."""
+    delivery = rules_of_deliveries.opened(
+        None,
+        by.session.session_id,
+        1,
+        holder="server",
+        transport=rules_of_deliveries.Transport.LONG_POLL,
+        tick=book.tick,
+        now=book.now,
+    )
+    book.put(DELIVERIES, delivery)
+
+
 async def told(rooms: Rooms) -> list[Message]:
     """Let the room do what is due, and return what it told of those who are gone or back."""
     await doing.done(rooms, ROOM)
@@ -117,15 +135,28 @@ async def test_who_is_there_is_seen_whenever_somebody_looks(
 async def test_who_was_told_to_be_gone_is_told_to_be_back_and_may_be_gone_again(
     rooms: Rooms, ada: Connection, clock: ManualClock, processes: ToldProcesses
 ) -> None:
-    connection = ada
+    connection, announced = ada, []
+    await rooms.change(ROOM, lambda book: wait_for_messages(book, ada))
+    deliveries = KeptDeliveries(rooms, CountingIds(), clock)
     for process, secret in (("two", 2), ("three", 3)):
         processes.gone.add(processes.own or "")
         clock.pass_by(GRACE)
         assert len(await told(rooms)) == 2 * secret - 3
+        announced.append(await deliveries.of(ROOM, ada.session.session_id))
+        clock.pass_by(timedelta(seconds=1))
         processes.own = process
         connection = await rooms.connect(ROOM, arrival(ADA, secret, after=connection))
+        announced.append(await deliveries.of(ROOM, ada.session.session_id))
     texts = [one.text.split(" for ")[0] for one in await told(rooms)]
 
+    now, shown = clock.now(), [one for one in announced if one is not None]
+    assert shown[2].offline_announced_at == now - timedelta(seconds=1)
+    assert [one.recovery_announced_at for one in shown] == [
+        None,
+        now - GRACE - timedelta(seconds=1),
+        None,
+        now,
+    ]
     gone, back = "[status] Worker1 has been offline", "[status] Worker1 is connected to the room"
     assert [text[: len(gone)] for text in texts] == [gone, back[: len(gone)]] * 2
 

@@ -73,17 +73,20 @@ async def told(rooms: KeptRooms, words: str) -> list[Message]:
 async def test_an_empty_board_is_told_of_once_each_time_that_it_ran_empty(
     rooms: KeptRooms, ada: Connection, clock: ManualClock
 ) -> None:
-    counts = []
+    counts, nudged = [], []
     for title in ("roof", "door"):
         await close(rooms, title)
         clock.pass_by(EMPTY - timedelta(seconds=1))
         counts.append(len(await told(rooms, "Nothing has been open")))
-        for _ in range(3):
+        for at in range(3):
             clock.pass_by(EMPTY)
+            nudged += [clock.now()] if at == 0 else []
             counts.append(len(await told(rooms, "Nothing has been open")))
     [first, _] = await told(rooms, "Nothing has been open")
+    settings = (await KeptGovernance(rooms).governed(ROOM)).settings
 
     assert counts == [0, 1, 1, 1, 1, 2, 2, 2]
+    assert settings.stall_nudged_at == nudged[-1]
     assert (first.source, first.prompt_kind) == ("agent_liveness", "auto")
 
 

@@ -43,6 +43,10 @@ class Delivery:
     closed: Tick | None = None
     disconnected_at: datetime | None = None
     is_retired: bool = False
+    offline_announced_at: datetime | None = None
+    recovery_announced_at: datetime | None = None
+    """When the room told last that its session is gone, and when that it is back; it is found out
+    where a delivery is shown."""
 
 
 def is_open(delivery: Delivery, tick: Tick) -> bool:

@@ -80,6 +80,8 @@ class BoardSettings:
     updated_by: str | None = None
     created_at: datetime | None = None
     updated_at: datetime | None = None
+    stall_nudged_at: datetime | None = None
+    """When the room told last that nothing is open on its board."""
 
 
 @attrs.frozen(kw_only=True)

@@ -13,6 +13,8 @@ A75  Who has a receipt is woken for its reason, and no other session of its agen
      that it is of or, if that is not there, the one that stands for the agent.
 A76  What woke others when it was said wakes nobody who was not woken then, but whom it names,
      quotes, or answers in a thread: they may have been away.
+A79  A session says of a message that it has how far it is with that: that it responds, cannot go
+     on, or is done. Nobody says so for another.
 """
 
 import enum
@@ -22,6 +24,7 @@ from datetime import datetime
 import attrs
 
 from letagents.domain.activation import Activation, Decision, Reason
+from letagents.domain.errors import LetAgentsError
 from letagents.domain.ids import MessageId, SessionId
 from letagents.domain.roster import Listener, Roster
 
@@ -42,6 +45,20 @@ class State(enum.Enum):
 
 
 OPEN = frozenset({State.QUEUED, State.RESPONDING, State.BLOCKED})
+
+
+class NoReceipt(LetAgentsError):
+    """A message is not for whoever says how far they are with it."""
+
+    code = "no_receipt"
+
+    @classmethod
+    def of(cls, message_id: MessageId) -> "NoReceipt":
+        """Return the error for a message."""
+        return cls(
+            f"{message_id} woke you not, or another of your sessions has it.",
+            remedy="Say it in the room: send_message.",
+        )
 
 
 class Move(enum.Enum):
@@ -87,6 +104,13 @@ IDLE = frozenset(
     }
 )
 """What changes nothing."""
+
+SAID: Mapping[State, tuple[Move, ...]] = {
+    State.RESPONDING: (Move.SHOW, Move.RESUME),
+    State.BLOCKED: (Move.SHOW, Move.BLOCK),
+    State.ACKNOWLEDGED: (Move.ACKNOWLEDGE,),
+}
+"""What happens to the receipt of a session that says how far it is; who says so was shown it."""
 
 _NAMED = frozenset({Reason.EXPLICIT_MENTION, Reason.REPLY_TARGET, Reason.THREAD_PARTICIPANT})
 _PASSED_OVER = Activation(Decision.SILENT, Reason.UNADDRESSED)
@@ -134,6 +158,13 @@ class Receipt:
         return attrs.evolve(
             self, state=state, session_id=session_id, changed=changed, updated_at=now
         )
+
+
+def said(receipt: Receipt, state: State, *, changed: int, now: datetime, by: SessionId) -> Receipt:
+    """Return the receipt after its session `by` said how far it is (A79)."""
+    for move in SAID[state]:
+        receipt = receipt.moved(move, changed=changed, now=now, to=by)
+    return receipt
 
 
 def of(message_id: MessageId, recipient: Recipient, now: datetime) -> Receipt:

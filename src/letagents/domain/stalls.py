@@ -1,7 +1,8 @@
 """When a room tells that its board stands still.
 
 D34  A board on which nothing is open for half an hour is told of once each time that it ran empty,
-     if a worker is there, and no manager is there who would see to it.
+     if a worker is there, and no manager is there who would see to it. The board's settings say
+     when it was told last.
 D35  Where an agent says that it is idle, a task is told of that waits for somebody: one that nobody
      took up for 15 minutes, or that was blocked or in review for 30; once for each time that it
      came to stand so.

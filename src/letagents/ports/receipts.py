@@ -7,7 +7,7 @@ from typing import Protocol
 
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
-from letagents.domain.receipts import Receipt
+from letagents.domain.receipts import Receipt, State
 
 
 class Receipts(Protocol):
@@ -22,5 +22,18 @@ class Receipts(Protocol):
             UnknownRoom: the room is not there.
             UnknownMessage: it has no such message.
             ConnectionLost: `viewer` does not admit.
+        """
+        ...
+
+    async def declare(
+        self, room_id: RoomId, message_id: MessageId, state: State, fence: Fence
+    ) -> Receipt:
+        """Note how far whoever `fence` is says that they are with a message (A79).
+
+        `state` is that they respond, are blocked, or have acknowledged it.
+
+        Raises:
+            UnknownRoom, UnknownMessage, ConnectionLost: as `of`.
+            NoReceipt: it is not for them.
         """
         ...

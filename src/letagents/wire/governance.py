@@ -23,7 +23,7 @@ def settings(governed: BoardSettings, room_id: RoomId) -> Plain:
         "room_id": str(room_id),
         "manager_mode": governed.manager_mode.value,
         "manager_failover": governed.manager_failover.value,
-        "stall_nudged_at": None,
+        "stall_nudged_at": _moment(governed.stall_nudged_at),
         "updated_by": governed.updated_by,
         "created_at": _moment(governed.created_at),
         "updated_at": _moment(governed.updated_at),

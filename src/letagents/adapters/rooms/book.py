@@ -21,7 +21,7 @@ from letagents.ports.ids import Ids
 
 if TYPE_CHECKING:
     from letagents.domain.focus_rooms import Focus
-    from letagents.domain.receipts import Receipt
+    from letagents.domain.receipts import Receipt, State
     from letagents.domain.threads import Summary, Tally, Voice
 
 V = TypeVar("V")
@@ -267,6 +267,10 @@ class Book(Protocol):
 
     def show_receipts(self, session: Session, first: int, last: int) -> bool:
         """Note that a session was shown the messages of those numbers; say whether it is news."""
+        ...
+
+    def declare_receipt(self, session: Session, message_id: MessageId, state: "State") -> "Receipt":
+        """Note how far a session says that it is with a message. Raises NoReceipt."""
         ...
 
     def tell_receipts(self, session_id: SessionId, *, is_blocked: bool) -> None:

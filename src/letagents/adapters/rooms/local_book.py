@@ -53,7 +53,7 @@ from letagents.domain.fencing import Fence
 from letagents.domain.focus_rooms import Focus
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import Message
-from letagents.domain.receipts import Receipt
+from letagents.domain.receipts import Receipt, State
 from letagents.domain.rooms import Room
 from letagents.domain.sessions import Seat, Session, SessionKind
 from letagents.domain.threads import Summary, Tally, Voice
@@ -367,6 +367,12 @@ class LocalBook:
         roster = local_reading.roster_of(self._unit, self.room_id)
         who = hearing.listener(session)
         return slips.shown_among(self._slips, who, roster, first, last, self.now)
+
+    def declare_receipt(self, session: Session, message_id: MessageId, state: State) -> Receipt:
+        """Note how far a session says that it is with a message."""
+        roster = local_reading.roster_of(self._unit, self.room_id)
+        who = hearing.listener(session)
+        return slips.declared(self._slips, who, roster, message_id, state, self.now)
 
     def tell_receipts(self, session_id: SessionId, *, is_blocked: bool) -> None:
         """Let the receipts of a session know whether it can go on."""

@@ -23,7 +23,7 @@ from letagents.domain.focus_rooms import Focus
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.messages import Message
 from letagents.domain.names import name_key
-from letagents.domain.receipts import Receipt
+from letagents.domain.receipts import Receipt, State
 from letagents.domain.rooms import Room
 from letagents.domain.roster import Roster
 from letagents.domain.sessions import Seat, Session, SessionKind
@@ -241,6 +241,11 @@ class MemoryBook:
         """Note that a session was shown the messages of those numbers; say whether it is news."""
         who, roster = hearing.listener(session), Roster.of(map(hearing.listener, self.sessions()))
         return slips.shown_among(self._slips, who, roster, first, last, self.now)
+
+    def declare_receipt(self, session: Session, message_id: MessageId, state: State) -> Receipt:
+        """Note how far a session says that it is with a message."""
+        who, roster = hearing.listener(session), Roster.of(map(hearing.listener, self.sessions()))
+        return slips.declared(self._slips, who, roster, message_id, state, self.now)
 
     def tell_receipts(self, session_id: SessionId, *, is_blocked: bool) -> None:
         """Let the receipts of a session know whether it can go on."""

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Protocol
 
 from letagents.domain import receipts
-from letagents.domain.ids import SessionId
-from letagents.domain.receipts import Move, Receipt, State
+from letagents.domain.ids import MessageId, SessionId
+from letagents.domain.receipts import Move, NoReceipt, Receipt, State
 from letagents.domain.roster import Listener, Roster
 
 _SHOWN = frozenset({State.RESPONDING, State.BLOCKED})
@@ -70,6 +70,26 @@ def said(
     named = box.of_agent(refers_to, agent_key) if refers_to else ()
     named = [one for one in named if one.message_id not in known]
     return _move(box, [*before, *named], Move.ACKNOWLEDGE, now)
+
+
+def declared(
+    box: SlipBox,
+    listener: Listener,
+    roster: Roster,
+    message_id: MessageId,
+    state: State,
+    now: datetime,
+) -> Receipt:
+    """Take note of how far a session says that it is with a message. Raises NoReceipt."""
+    found = box.of_agent([message_id.number], listener.agent_key)
+    own = [one for one in found if receipts.has(one, listener, roster)]
+    if not own:
+        raise NoReceipt.of(message_id)
+    [before], by = own, listener.session_id
+    after = receipts.said(before, state, changed=box.last_change() + 1, now=now, by=by)
+    if after is not before:
+        box.put(after)
+    return after
 
 
 def told(box: SlipBox, session_id: SessionId, *, is_blocked: bool, now: datetime) -> bool:

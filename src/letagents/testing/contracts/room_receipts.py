@@ -12,7 +12,7 @@ import pytest
 from letagents.domain.activation import Decision, Reason
 from letagents.domain.errors import ConnectionLost, UnknownMessage
 from letagents.domain.messages import After, Latest, Message
-from letagents.domain.receipts import State
+from letagents.domain.receipts import NoReceipt, State
 from letagents.domain.sessions import Connection
 from letagents.ports.receipts import Receipts
 from letagents.ports.rooms import RoomTransport
@@ -90,6 +90,25 @@ class ReceiptsContract(RoomCallers):
         await rooms.wait(ROOM, After(), timeout=SOON, viewer=bob.fence)
 
         await self.until(receipts, said, RESPONDING)
+
+    @pytest.mark.rule("A79", "A73")
+    async def test_a_session_says_itself_how_far_it_is(
+        self, rooms: RoomTransport, receipts: Receipts, ada: Connection, bob: Connection
+    ) -> None:
+        said = await rooms.post(ROOM, draft("@Worker2 look"), ada.fence)
+        with pytest.raises(NoReceipt):
+            await receipts.declare(ROOM, said.id, ACKNOWLEDGED, ada.fence)
+        with pytest.raises(UnknownMessage):
+            await receipts.declare(ROOM, cursor(70), ACKNOWLEDGED, bob.fence)
+        told = [
+            await receipts.declare(ROOM, said.id, state, bob.fence)
+            for state in (State.BLOCKED, RESPONDING, ACKNOWLEDGED, RESPONDING)
+        ]
+
+        states = [State.BLOCKED, RESPONDING, ACKNOWLEDGED, ACKNOWLEDGED]
+        assert [one.state for one in told] == states
+        assert {one.session_id for one in told} == {bob.session.session_id}
+        assert await self.states(receipts, said) == [ACKNOWLEDGED]
 
     @pytest.mark.rule("A72", "A73")
     async def test_what_a_session_says_next_acknowledges_what_it_was_shown(

@@ -1,6 +1,6 @@
 """The delivery of a session as a hosted room gives it out. (Source: hosted-api 4.6.)"""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from letagents.domain.deliveries import Delivery
@@ -24,8 +24,12 @@ def plain(one: Delivery, session: Session) -> Plain:
         "last_connected_at": moments.to_text(one.connected_at),
         "last_disconnected_at": one.disconnected_at and moments.to_text(one.disconnected_at),
         "reconnect_grace_expires_at": over and moments.to_text(over + GRACE),
-        "offline_announced_at": None,
-        "recovery_announced_at": None,
+        "offline_announced_at": _moment(one.offline_announced_at),
+        "recovery_announced_at": _moment(one.recovery_announced_at),
         "created_at": moments.to_text(one.created_at),
         "updated_at": moments.to_text(one.updated_at),
     }
+
+
+def _moment(at: datetime | None) -> str | None:
+    return None if at is None else moments.to_text(at)

@@ -46,7 +46,7 @@ def plain_settings(governed: BoardSettings, room_id: RoomId) -> Plain:
         "room_id": str(room_id),
         "manager_mode": governed.manager_mode.value,
         "manager_failover": governed.manager_failover.value,
-        "stall_nudged_at": None,
+        "stall_nudged_at": _plain_moment(governed.stall_nudged_at),
         "updated_by": governed.updated_by,
         "created_at": _plain_moment(governed.created_at),
         "updated_at": _plain_moment(governed.updated_at),
@@ -68,6 +68,7 @@ def settings(document: object) -> BoardSettings:
         updated_by=fields.text_or_none("updated_by"),
         created_at=fields.moment_or_none("created_at"),
         updated_at=fields.moment_or_none("updated_at"),
+        stall_nudged_at=fields.moment_or_none("stall_nudged_at"),
     )
 
 

@@ -140,6 +140,7 @@ _ERRORS_IN = (
     "path_claims",
     "presence",
     "reasoning",
+    "receipts",
     "records",
     "serving",
     "targets",

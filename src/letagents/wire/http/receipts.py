@@ -6,8 +6,9 @@
 from typing import Any
 
 from letagents.domain.activation import Reason
+from letagents.domain.errors import Malformed
 from letagents.domain.ids import MessageId, RoomId, SessionId
-from letagents.domain.receipts import Receipt, State
+from letagents.domain.receipts import SAID, Receipt, State
 from letagents.wire import moments
 from letagents.wire.http.reading import Fields
 
@@ -41,6 +42,21 @@ def info(document: object) -> tuple[Receipt, ...]:
         Unreadable: it spells none.
     """
     return tuple(_receipt(Fields(one)) for one in Fields(document).list("receipts"))
+
+
+def declared(document: object) -> Receipt:
+    """Return the receipt of whoever said how far they are. Raises Unreadable."""
+    return _receipt(Fields(Fields(document).document.get("receipt")))
+
+
+def state(fields: Fields) -> State:
+    """Return how far somebody says that they are with a message. Raises Malformed."""
+    word = fields.text_or_none("receipt_state")
+    found = next((one for one in SAID if one.value == word), None)
+    if found is None:
+        known = ", ".join(one.value for one in SAID)
+        raise Malformed(f"receipt_state must be one of: {known}.", remedy="Pass one of them.")
+    return found
 
 
 def _receipt(fields: Fields) -> Receipt:

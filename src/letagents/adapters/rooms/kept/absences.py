@@ -10,6 +10,7 @@ from letagents.adapters.rooms.kept import dues, links
 from letagents.adapters.rooms.kept.board_records import WORK_LEASES
 from letagents.adapters.rooms.kept.notices import AUTO, LIVENESS
 from letagents.domain import absences
+from letagents.domain.deliveries import Delivery
 from letagents.domain.ids import SessionId
 from letagents.domain.leases import Lease, LeaseKind
 from letagents.domain.sessions import Session
@@ -27,6 +28,7 @@ class Absence:
     session_id: SessionId
     told_at: datetime
     is_over: bool = False
+    over_at: datetime | None = None
 
 
 ABSENCES = Kind(
@@ -81,13 +83,25 @@ def seen(book: Book, session_id: SessionId) -> None:
         dues.ask(book, DUE, str(session_id), book.now)
 
 
+def announced(book: Book, delivery: Delivery) -> Delivery:
+    """Return a delivery with what the room told last of its session's absence."""
+    absence = book.get(ABSENCES, str(delivery.session_id))
+    if absence is None:
+        return delivery
+    return attrs.evolve(
+        delivery,
+        offline_announced_at=absence.told_at,
+        recovery_announced_at=absence.over_at,
+    )
+
+
 def _back(book: Book, session: Session) -> None:
     key = str(session.session_id)
     absence = book.get(ABSENCES, key)
     if absence is not None and not absence.is_over:
         told_at = moments.to_text(absence.told_at)
         _say(book, f"recovered:agent_session:{key}:{told_at}", absences.back(session.display_name))
-        book.put(ABSENCES, attrs.evolve(absence, is_over=True))
+        book.put(ABSENCES, attrs.evolve(absence, is_over=True, over_at=book.now))
 
 
 def _held(book: Book, key: str) -> list[Lease]:

@@ -73,7 +73,12 @@ class KeptDeliveries:
 
     async def of(self, room_id: RoomId, session_id: SessionId) -> Delivery | None:
         """Return what the room knows of a session's."""
-        return await self._rooms.look(room_id, lambda book: book.get(DELIVERIES, str(session_id)))
+
+        def of(book: Book) -> Delivery | None:
+            found = book.get(DELIVERIES, str(session_id))
+            return None if found is None else absences.announced(book, found)
+
+        return await self._rooms.look(room_id, of)
 
     @property
     def count(self) -> int:

@@ -2,6 +2,8 @@
 
 from itertools import islice
 
+import attrs
+
 from letagents.adapters.rooms.book import Book, Where
 from letagents.adapters.rooms.kept import dues, mutes
 from letagents.adapters.rooms.kept import intents as kept_intents
@@ -28,6 +30,8 @@ def due(book: Book, _key: str) -> None:
         return
     key = f"room_stall:{book.room_id}:{moments.to_text(found.since)}"
     book.say(stalls.empty(), key=key, source=LIVENESS, prompt_kind=AUTO)
+    governed = kept_intents.settings(book)
+    book.put(kept_intents.SETTINGS, attrs.evolve(governed, stall_nudged_at=book.now))
 
 
 def _somebody_sees_to_it(book: Book) -> bool:

@@ -213,6 +213,11 @@ _ROOMS: Table = {
     ("GET", f"{_ROOM}/messages/{{message_id}}/info"): _reads(
         in_room(message_id=TEXT, receipts=several(ref("Receipt")))
     ),
+    ("PUT", f"{_ROOM}/messages/{{message_id}}/agent-receipts/self"): _does(
+        in_room(message_id=TEXT, receipt=ref("Receipt")),
+        needs=("receipt_state",),
+        receipt_state=one_of("responding", "blocked", "acknowledged"),
+    ),
     ("PATCH", _ROOM): _does(ref("Room"), acts="person", needs=("display_name",), display_name=TEXT),
     ("GET", f"{_ROOM}/messages/threads"): _reads(
         in_room(threads=several(ref("Thread")), has_more=FLAG, unread_thread_count=INTEGER),
