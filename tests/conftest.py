@@ -7,7 +7,9 @@ from tests.postgres_server import blank_postgres, own_server, postgres
 __all__ = ["anyio_backend", "blank_postgres", "own_server", "postgres", "pytest_configure"]
 
 # How long an example takes says how busy the machine is, and nothing of what is tested.
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "busy", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("busy")
 
 
