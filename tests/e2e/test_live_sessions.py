@@ -245,6 +245,27 @@ async def test_a_session_that_is_over_is_seen_to_without_being_asked_for(
     assert len(codex.ended) == 1
 
 
+@pytest.mark.rule("Y39")
+async def test_a_session_lasts_no_longer_than_it_may(tmp_path: Path, codex: ScriptedCodex) -> None:
+    settings, clock = Settings(home=tmp_path, codex_observed=timedelta(0)), ManualClock()
+    async with (
+        open_letagents(settings, codex=codex, surroundings=Here(), clock=clock) as letagents,
+        AsyncExitStack() as chats,
+    ):
+        chat = await House(letagents, "2025-11-25", chats).chat("claude-code")
+        chat.visit.client.live.sessions.watched_every = 0.02
+        await start(chat, max_minutes=30)
+        clock.pass_by(timedelta(minutes=30))
+        with anyio.fail_after(PATIENCE):
+            while codex.there:  # noqa: ASYNC110  nobody is told
+                await anyio.sleep(0.02)
+        status = await chat.call("status_local_codex_session")
+
+    assert status["session"]["status"] == "interrupted"
+    assert status["session"]["last_error"] == "it has lasted the 30 minutes that it was given"
+    assert codex.interrupted == ["turn-1"]
+
+
 async def _updates(house: House, reasoning_id: str) -> list[str]:
     stores = house.letagents.memory()
     assert stores is not None

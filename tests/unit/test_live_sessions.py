@@ -193,3 +193,19 @@ def test_progress_is_shown_no_more_often_than_it_can_be_read() -> None:
     assert not shown("b", 30.7)
     assert shown("b", 30.9)
     assert throttle.admits("b", Tick("another boot", 0.0))
+
+
+@pytest.mark.rule("Y39")
+def test_a_session_with_a_limit_lasts_no_longer() -> None:
+    limited = attrs.evolve(SESSION, max_minutes=30, status=Status.RUNNING)
+    half, late = NOW + timedelta(minutes=15), NOW + timedelta(hours=1)
+
+    assert live_sessions.time_left(limited, half) == timedelta(minutes=15)
+    assert live_sessions.time_left(limited, late) == timedelta(0)
+    for other in (
+        attrs.evolve(limited, max_minutes=0),
+        attrs.evolve(limited, status=Status.COMPLETED),
+        attrs.evolve(limited, started_at="yesterday"),
+        attrs.evolve(limited, started_at="2030-01-01"),
+    ):
+        assert live_sessions.time_left(other, late) is None

@@ -172,6 +172,8 @@ class LiveSessions:
         session = await self._found(session_id, room_id)
         if session is None:
             return None
+        if live_sessions.time_left(session, self.clock.now()) == timedelta(0):
+            return Inspected(await self._broken_off(session))
         if not session.server_url or not await self.codex.is_ready(session.server_url):
             status = live_sessions.derived(
                 session.status, thread=None, turn=None, is_reachable=False
@@ -198,16 +200,24 @@ class LiveSessions:
     ) -> LiveSession | None:
         """Break a session off, and end the server that was launched for it."""
         session = await self._found(session_id, room_id)
-        if session is None:
-            return None
-        error: str | None = "server unreachable at stop time"
+        return None if session is None else await self._stopped(session, shutdown=shutdown)
+
+    async def _stopped(
+        self, session: LiveSession, *, why: str | None = None, shutdown: bool = False
+    ) -> LiveSession:
+        error: str | None = why or "server unreachable at stop time"
         if session.server_url and await self.codex.is_ready(session.server_url):
-            error = None
+            error = why
             with suppress(LetAgentsError):  # it may be over already
                 await self.codex.interrupt(*session.place)
         await self._end_server(session, None, anyway=shutdown)
         log.info("live_session.stopped", session_id=session.session_id, room_id=session.room_id)
         return await self._note(session, status=Status.INTERRUPTED, last_error=error)
+
+    async def _broken_off(self, session: LiveSession) -> LiveSession:
+        """End a session that has lasted as long as it may."""
+        why = f"it has lasted the {session.max_minutes:g} minutes that it was given"
+        return await self._stopped(session, why=why)
 
     async def current(self, room_id: RoomId | None) -> tuple[LiveSession | None, int]:
         """Return the room's current session, as it was seen last, and how many there are."""
@@ -275,7 +285,10 @@ class LiveSessions:
 
     async def _look_after(self, session_id: str) -> None:
         while True:
-            await anyio.sleep(self.watched_every)
+            session = await self._found(session_id, None)
+            left = live_sessions.time_left(session, self.clock.now()) if session else None
+            span = self.watched_every if left is None else left.total_seconds()
+            await anyio.sleep(min(self.watched_every, span))
             inspected = await self.inspect(session_id)
             if inspected is None or not inspected.session.status.is_alive:
                 return

@@ -9,6 +9,7 @@ Y35  What became of it is read off its thread and its turn, errors first; while 
      reached, only an end that was seen is kept, and the rest is unknown.
 Y36  A session is gone on with only in the same room, folder and branch.
 Y37  What everybody may see of a session holds neither its mark nor where its program is.
+Y39  A session that has a limit is broken off once it has lasted so long, by whoever looks at it.
 """
 
 import enum
@@ -118,6 +119,18 @@ def deadline(now: datetime, max_minutes: float) -> str | None:
         return None
     until = text_of(now + timedelta(minutes=max_minutes))
     return until.replace("T", " ").replace(".000Z", " UTC")
+
+
+def time_left(session: LiveSession, now: datetime) -> timedelta | None:
+    """Return how long a session may last yet (Y39); None if it has no limit, or is over."""
+    if session.max_minutes <= 0 or not session.status.is_alive:
+        return None
+    try:
+        began = datetime.fromisoformat(session.started_at)
+        left = began + timedelta(minutes=session.max_minutes) - now
+    except (ValueError, TypeError, OverflowError):  # somebody else wrote it
+        return None
+    return max(left, timedelta(0))
 
 
 # --- what is remembered -------------------------------------------------------------------------
