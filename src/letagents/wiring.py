@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.ports.attendance import Attendance
     from letagents.ports.board import Board
     from letagents.ports.clock import Clock
+    from letagents.ports.custody import Custody
     from letagents.ports.focus_rooms import FocusRooms
     from letagents.ports.forges import Forges
     from letagents.ports.governance import Governance
@@ -583,6 +584,18 @@ async def open_own_supervisor(
         yield supervisor
     finally:
         await supervisor.aclose()
+
+
+def own_custody(
+    settings: "Settings", environ: "Mapping[str, str]", here: "Path"
+) -> "tuple[Custody, str]":
+    """Return what admits the polls of this process, and a name for it that no other has."""
+    from letagents.adapters.supervisor.custody import SocketCustody
+    from letagents.adapters.system import SystemIds
+
+    ids = SystemIds()
+    socket = settings.supervisor_socket
+    return SocketCustody(environ, settings.caller, socket, here, ids), ids.uuid()
 
 
 @asynccontextmanager

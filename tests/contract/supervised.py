@@ -11,6 +11,7 @@ from letagents.adapters.supervision.hold import HomeHold
 from letagents.adapters.supervision.memory import MemoryPlace, MemorySupervision
 from letagents.adapters.supervisor.socket import SocketSupervisor
 from letagents.adapters.system import SystemIds
+from letagents.application.polls import Polls
 from letagents.application.recovering import recover
 from letagents.application.supervised_effects import SupervisedEffects
 from letagents.application.supervising import Supervising
@@ -20,6 +21,7 @@ from letagents.domain.manifest import Delivery, Entry, Execution
 from letagents.domain.recovery import Desired
 from letagents.domain.supervised import OwnSession
 from letagents.entrypoints.daemon.methods import Identity, Methods
+from letagents.entrypoints.daemon.polls import PollMethods
 from letagents.entrypoints.daemon.server import Server, listening
 from letagents.ports.supervision import Journal
 from letagents.ports.tools import Authority
@@ -72,6 +74,7 @@ class SocketWorld:
     patience: float = 30.0
     session: OwnSession = SESSION
     server: Server | None = None
+    admits_polls: bool = True
     _running: AsyncExitStack = attrs.field(factory=AsyncExitStack)
     _clients: AsyncExitStack = attrs.field(factory=AsyncExitStack)
 
@@ -109,7 +112,8 @@ class SocketWorld:
         sessions = Supervising(journal, hold, self.clock)
         effects = SupervisedEffects(sessions, self.ids, canonical, self.tools)
         await recover(journal, self.clock)
-        self.server = Server(Methods(sessions, effects, Identity("py-test")))
+        polls = PollMethods(Polls(sessions)).table() if self.admits_polls else {}
+        self.server = Server(Methods(sessions, effects, Identity("py-test"), polls))
         await self._running.enter_async_context(listening(self.socket, self.server))
 
     async def put(self) -> None:

@@ -6,7 +6,7 @@ The supervisor is ours without tools, at a real socket; the server is ours, in t
 import json
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,7 @@ class World:
     worker: Connection
     process: Supervised
     server: Watched
+    environ: dict[str, str]
 
     async def call(self, tool: str, number: object = 1, **arguments: object) -> dict[str, Any]:
         listed = {one.name: one for one in tools_of(CALLER, Mode.SUPERVISED)}
@@ -89,30 +90,38 @@ class World:
         await sessions.bind(claim, self.worker.fence.token, self.worker)
 
 
-@pytest.fixture
-async def world(anyio_backend: str, tmp_path: Path) -> AsyncIterator[World]:
+@asynccontextmanager
+async def borrowing(home: Path, caller: Caller = CALLER) -> AsyncIterator[World]:
+    """Open a server, a supervisor at a socket in `home`, and a process of its agent."""
     clock = ManualClock()
     kept = MemoryRooms(CountingIds(), clock)
     http = client(attrs.evolve(hosting(kept, clock), takes_bearers=True))
     rooms = HostedRooms(Calls(http, lambda: TOKEN))
     await rooms.join(RoomId(ROOM))
     worker = await rooms.connect(RoomId(ROOM), arrival(ADA, 1))
-    settings = Settings(home=tmp_path / "h", api_url=SERVER, caller=CALLER)
-    async with socket_world(tmp_path / "h") as there:
+    settings = Settings(home=home, api_url=SERVER, caller=caller)
+    async with socket_world(home) as there:
         environ = {
             **there.environ,
+            "LETAGENTS_SUPERVISOR_ROOM_ID": ROOM,
             "LETAGENTS_SUPERVISOR_AGENT_SESSION_ID": str(worker.session.session_id),
         }
         supervisor: SocketSupervisor = there.supervisor(**environ)
         server = Watched(http)
 
         def opening() -> AbstractAsyncContextManager[BorrowedRooms]:
-            return open_borrowed_rooms(settings, supervisor, environ, tmp_path, transport=server)
+            return open_borrowed_rooms(settings, supervisor, environ, home, transport=server)
 
-        world = World(there, kept, worker, Supervised(supervisor, CALLER, opening), server)
+        world = World(there, kept, worker, Supervised(supervisor, caller, opening), server, environ)
         await world.bind()
         yield world
         await world.process.aclose()
+
+
+@pytest.fixture
+async def world(anyio_backend: str, tmp_path: Path) -> AsyncIterator[World]:
+    async with borrowing(tmp_path / "h") as world:
+        yield world
 
 
 @pytest.mark.rule("J62", "J63", "J64")

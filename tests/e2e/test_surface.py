@@ -198,7 +198,7 @@ def test_the_core_says_of_what_it_lacks_how_to_have_it(tmp_path: Path) -> None:
     ("settings", "why", "code"),
     [
         ({**TURN, "LETAGENTS_API_URL": LOCAL_ROOMS}, "coordinates are", "coordinates_wrong"),
-        (POLL, "no supervisor", "not_available"),
+        (POLL, "lacks exact worker coordinates", "poll_refused"),
     ],
 )
 def test_a_supervised_process_says_of_each_call_that_it_has_no_supervisor(

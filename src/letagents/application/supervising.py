@@ -163,6 +163,13 @@ class Supervising:
             whole = attrs.evolve(claim, room_id=place.room_id if place is not None else "")
             bindings.check(whole, place, about="Worker cursor")
             known = journal.binding(claim.entry_id)
+            entry = journal.entry(claim.entry_id)
+            if entry is not None and entry.polling is not None:
+                raise BindingRefused(
+                    "Custodial polling requires exact offer acknowledgement; legacy cursor "
+                    "checkpoints are disabled.",
+                    remedy="Pass the cursor to wait_for_messages.",
+                )
             if known is None or not bindings.is_of_process(known, whole):
                 raise BindingRefused(
                     "Worker cursor checkpoint does not match the active supervised binding.",

@@ -22,6 +22,7 @@ import attrs
 
 from letagents.domain import bindings, recovery
 from letagents.domain.bindings import Place
+from letagents.domain.custody import Polling
 from letagents.domain.errors import LetAgentsError, Malformed
 from letagents.domain.inbox import Move
 from letagents.domain.open_models import ModelServer
@@ -151,6 +152,8 @@ class Entry:
     """Which server keeps its rooms."""
     move: Move | None = None
     """The move to another room that is to be made now."""
+    polling: Polling | None = None
+    """That its process polls by itself."""
 
     def __attrs_post_init__(self) -> None:
         if not _ID.fullmatch(self.entry_id):

@@ -36,6 +36,8 @@ class Negotiated:
     version: int
     generation: int | None
     identity: str | None
+    capabilities: frozenset[str] = frozenset()
+    """What it says that it can do."""
 
 
 @attrs.frozen
@@ -155,6 +157,12 @@ def _negotiated(version: int, told: Mapping[str, object]) -> Negotiated:
     generation, pid = wire.whole(told.get("generation")), wire.whole(told.get("pid"))
     started = told.get("started_at")
     is_whole = generation is not None and pid is not None
+    flags = told.get("capabilities")
+    can = frozenset(
+        name
+        for name, is_so in (flags.items() if isinstance(flags, Mapping) else ())
+        if is_so is True
+    )
     if not is_whole or not isinstance(started, str) or not started.strip():
-        return Negotiated(version, None, None)
-    return Negotiated(version, generation, f"{generation}:{pid}:{started}")
+        return Negotiated(version, None, None, can)
+    return Negotiated(version, generation, f"{generation}:{pid}:{started}", can)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from letagents.application.borrowed import BorrowedRooms
+    from letagents.entrypoints.mcp.polling import Poller
     from letagents.entrypoints.mcp.supervised import Supervised
     from letagents.entrypoints.mcp.visit import Visit
 
@@ -60,8 +61,14 @@ def _service(settings: Settings, mode: Mode) -> "Service[Any]":
             through=supervised.called,
         )
     if mode is Mode.SUPERVISED:
+        from letagents.entrypoints.mcp import polling
+
         return Service(
-            tools=tools, open_session=_nobody, version=number, extend=extras(settings.caller)
+            tools=tools,
+            open_session=lambda: _polling(settings),
+            version=number,
+            extend=extras(settings.caller, has_rooms=False),
+            through=polling.called,
         )
     from letagents.entrypoints.mcp.visit import Visit
 
@@ -72,12 +79,6 @@ def _service(settings: Settings, mode: Mode) -> "Service[Any]":
         before=Visit.before_a_call,
         extend=extras(settings.caller),
     )
-
-
-@asynccontextmanager
-async def _nobody() -> AsyncIterator[None]:
-    """Open nothing: whoever is supervised acts through a supervisor."""
-    yield None
 
 
 @asynccontextmanager
@@ -98,6 +99,16 @@ async def _supervised(settings: Settings) -> "AsyncIterator[Supervised]":
             yield process
         finally:
             await process.aclose()
+
+
+@asynccontextmanager
+async def _polling(settings: Settings) -> "AsyncIterator[Poller]":
+    """Open the way to whoever admits the polls of this process."""
+    from letagents.entrypoints.mcp.polling import Poller
+    from letagents.wiring import own_custody
+
+    async with _supervised(settings) as process:
+        yield Poller(process, *own_custody(settings, os.environ, Path.cwd()))
 
 
 @asynccontextmanager

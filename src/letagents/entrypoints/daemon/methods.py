@@ -77,7 +77,10 @@ class Methods:
             "implementation_version": self.identity.implementation,
             "runtime_environment_fingerprint": self.identity.environment_fingerprint,
             "compatibility_fingerprint": self.identity.compatibility_fingerprint,
-            "capabilities": {"custodialPollingV1": False, "custodialPollingOffersV1": False},
+            "capabilities": {
+                "custodialPollingV1": wire.AUTHORIZE in self._table,
+                "custodialPollingOffersV1": wire.AUTHORIZE in self._table,
+            },
             "generation": self.sessions.hold.generation,
             "pid": os.getpid(),
             "started_at": to_text(self.sessions.started_at),

@@ -1,7 +1,7 @@
 """What one process offers: the catalogue as its profile has it, and what it refuses.
 
-The calls of a room turn go to its supervisor (supervised.py). One that polls for itself lists its
-tools, and each call says that no supervisor lets it do so yet.
+The calls of a room turn go to its supervisor (supervised.py), and those of a process that polls by
+itself are admitted by it (polling.py): neither runs the tools as they are listed here.
 """
 
 import re
@@ -80,8 +80,7 @@ def _refusing(refused: Refusal) -> Run[Visit]:
 
 async def _no_supervisor(_visit: Visit, _arguments: Arguments, _progress: Progress) -> Plain:
     raise NotAvailable(
-        "This process is set up to poll under a supervisor, and no supervisor of this version of "
-        "letagents lets it.",
+        "This process acts through its supervisor alone.",
         remedy="Tell your user: without LETAGENTS_EXECUTION_PROFILE the same tools work in this "
         "machine's rooms.",
     )

@@ -1,0 +1,248 @@
+"""Polls of an agent that waits by itself, under its supervisor's eyes.
+
+Each poll is admitted before it is made, from the cursor that the supervisor keeps, and what it
+brought is offered before it is shown. What the agent passes as its cursor next acknowledges that.
+
+(Source: supervisor 3.5, 4.9, 5.5, 6.12.)
+
+J90  A wait shows the id of its request as it was sent: a number is another one than its text.
+J91  What a wait offers is the end of what it shows: never behind where it began, and there only if
+     nothing was shown, passed over or left out.
+J92  A cursor that is passed acknowledges the last offer, if that was made to the same process and
+     ends just there; nothing else moves the agent's cursor.
+J93  An offer begins at the agent's cursor and ends ahead of it. Made again, as long as it is the
+     last, it is the same; another under the same id is refused.
+J94  What was offered is not acknowledged by that: the next process is offered it again.
+J95  Polls are admitted only while the agent's process polls, over its exact route, and in nothing
+     that has changed since.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from letagents.domain import bindings
+from letagents.domain.bindings import Binding
+from letagents.domain.errors import LetAgentsError
+from letagents.domain.ids import MessageId
+
+CONTRACT = "custodial_polling_v1"
+WAIT, READ = "wait_for_messages", "read_messages"
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_LARGEST = 2**53 - 1
+RequestId = str | int
+_REMEDY = "Tell your user: this agent has to be started anew by its supervisor."
+
+
+class PollRefused(LetAgentsError):
+    """A poll was not admitted, or what it brought may not be shown. Its result is withheld."""
+
+    code = "poll_refused"
+
+
+def refused(happened: str, remedy: str = _REMEDY) -> PollRefused:
+    """Return what is said of a poll that is not admitted."""
+    return PollRefused(happened, remedy=remedy)
+
+
+# --- as the agent's process sees it ---------------------------------------------------------------
+
+
+@attrs.frozen
+class Invocation:
+    """One wait: the process that makes it, the id of its request, and the cursor it was passed."""
+
+    process_id: str
+    request_id: RequestId
+    cursor: str | None
+    room_id: str | None = None
+    session_id: str | None = None
+    """The room and the session that the call names, if it does."""
+
+
+@attrs.frozen
+class Admission:
+    """A poll may be made: in that room, from that cursor. `via` is how it was asked for."""
+
+    room_id: str
+    cursor: str | None
+    revision: int
+    invocation: Invocation | None = None
+    activation_id: str | None = None
+    epoch: int | None = None
+    via: Any = attrs.field(default=None, eq=False, repr=False)
+
+
+def invocation(
+    process_id: str,
+    request_id: object,
+    cursor: object,
+    *,
+    room_id: str | None = None,
+    session_id: str | None = None,
+) -> Invocation:
+    """Return the wait that a call asks for.
+
+    Raises:
+        PollRefused: it shows no exact id, or no cursor.
+    """
+    is_number = isinstance(request_id, int) and not isinstance(request_id, bool)
+    is_exact = isinstance(request_id, str) or (is_number and abs(int(request_id)) <= _LARGEST)  # type: ignore[call-overload]  # it is a number
+    if not is_exact:
+        raise refused("Custodial wait is missing its exact MCP request id.")
+    is_cursor = cursor is None or (isinstance(cursor, str) and bindings.cursor(cursor) is not None)
+    if not is_cursor:
+        raise refused(
+            "Custodial wait requires a valid requested cursor.",
+            "Pass the last_observed_message_id of an earlier wait, or leave after_message_id out.",
+        )
+    return Invocation(process_id, request_id, cursor, room_id, session_id)  # type: ignore[arg-type]  # both were seen
+
+
+def frontier(result: object, admission: Admission) -> MessageId:
+    """Return where the page of a wait ends (J91).
+
+    Raises:
+        PollRefused: it is no page, or does not say.
+    """
+    page = _page(result, admission.room_id)
+    began = bindings.cursor(admission.cursor or "")
+    if began is None:
+        raise refused("Custodial polling has no durable cursor; refusing a tail fallback.")
+    is_empty = not _progress(page)
+    told = page.get("last_observed_message_id")
+    if told is None:
+        if not is_empty:
+            raise refused("Custodial wait is missing its bounded observed frontier.")
+        return began
+    ends = bindings.cursor(told) if isinstance(told, str) else None
+    if ends is None or ends < began or (ends == began and not is_empty):
+        raise refused("Custodial wait returned an invalid observed frontier.")
+    return ends
+
+
+def _page(result: object, room_id: str) -> Mapping[str, object]:
+    page = result if isinstance(result, Mapping) else {}
+    room = page.get("room_id")
+    if not isinstance(page.get("messages"), Sequence) or room not in (None, room_id):
+        raise refused("Custodial wait returned no valid bounded page.")
+    return page
+
+
+def _progress(page: Mapping[str, object]) -> bool:
+    """Whether a page shows, passes over, or leaves out anything."""
+    return any(
+        page.get(name)
+        for name in (
+            "messages",
+            "truncated",
+            "omitted_message_count",
+            "omitted_message_ids",
+            "skipped_message_count",
+            "skipped_message_ids",
+        )
+    )
+
+
+# --- as its supervisor keeps it -------------------------------------------------------------------
+
+
+@attrs.frozen
+class Offer:
+    """What one wait was about to show. `request` is its id as JSON, so that 1 and "1" differ."""
+
+    process_id: str
+    request: str
+    began: MessageId
+    ends: MessageId
+    is_acknowledged: bool = False
+
+
+@attrs.frozen
+class Polling:
+    """That an agent's process polls by itself, and the last offer that was made to it."""
+
+    activation_id: str
+    execution_id: str
+    revision: int = 1
+    last: Offer | None = None
+
+
+def check_process(process_id: str) -> None:
+    """Let a process call whose name is one that no other has.
+
+    Raises:
+        PollRefused: it shows none.
+    """
+    if not _UUID.fullmatch(process_id):
+        raise refused(
+            "Custodial polling requires an exact invocation and BEFORE receipt; upgrade the MCP "
+            "runtime."
+        )
+
+
+def check_active(polling: Polling | None, execution_id: str) -> Polling:
+    """Return the polling of an agent's process (J95).
+
+    Raises:
+        PollRefused: it does not poll.
+    """
+    if polling is None or polling.execution_id != execution_id:
+        raise refused("Custodial polling authority is stale or unsupported.")
+    return polling
+
+
+def check_same(
+    polling: Polling,
+    binding: Binding,
+    *,
+    revision: int,
+    is_wait: bool,
+    activation_id: str,
+    epoch: int,
+) -> None:
+    """Let what was polled be shown while all is as it was when it was admitted (J95).
+
+    Raises:
+        PollRefused: something has changed since.
+    """
+    if polling.revision != revision:
+        raise refused("Custodial polling authority changed before receipt commit.")
+    if is_wait and activation_id != polling.activation_id:
+        raise refused("Custodial polling BEFORE receipt names a stale activation.")
+    if is_wait and epoch != binding.epoch:
+        raise refused("Custodial polling authority changed before receipt commit.")
+
+
+def acknowledged(
+    polling: Polling, process_id: str, passed: MessageId | None
+) -> tuple[Polling, MessageId | None]:
+    """Return the polling after a cursor was passed, and up to where that acknowledges (J92)."""
+    last = polling.last
+    is_it = last is not None and last.process_id == process_id and last.ends == passed
+    if last is None or not is_it:
+        return polling, None
+    seen = attrs.evolve(last, is_acknowledged=True)
+    return attrs.evolve(polling, last=seen), last.ends
+
+
+def offered(polling: Polling, offer: Offer, *, at: MessageId | None) -> Polling:
+    """Return the polling once an offer is made to an agent whose cursor stands `at` (J93).
+
+    Raises:
+        PollRefused: it is none that can follow.
+    """
+    last = polling.last
+    if last is not None and (last.process_id, last.request) == (offer.process_id, offer.request):
+        if (last.began, last.ends) == (offer.began, offer.ends):
+            return polling
+        raise refused("Polling offer invocation changed or was superseded.")
+    if offer.began != at:
+        raise refused("Polling offer input is not the durable acknowledged cursor.")
+    if offer.ends < offer.began:
+        raise refused("Polling offer cannot move behind its input cursor.")
+    if offer.ends == offer.began:
+        return polling
+    return attrs.evolve(polling, last=offer)
