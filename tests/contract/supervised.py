@@ -74,7 +74,7 @@ class SocketWorld:
     patience: float = 30.0
     session: OwnSession = SESSION
     server: Server | None = None
-    admits_polls: bool = True
+    admits_polls: bool = False
     _running: AsyncExitStack = attrs.field(factory=AsyncExitStack)
     _clients: AsyncExitStack = attrs.field(factory=AsyncExitStack)
 
@@ -140,10 +140,10 @@ class SocketWorld:
 
 @asynccontextmanager
 async def socket_world(
-    home: Path, tools: CountingTools | None = None
+    home: Path, tools: CountingTools | None = None, *, admits_polls: bool = False
 ) -> AsyncIterator[SocketWorld]:
     """Open a world whose agent is in a turn."""
-    world = SocketWorld(home, tools)
+    world = SocketWorld(home, tools, admits_polls=admits_polls)
     try:
         await world.start()
         await world.put()

@@ -100,7 +100,8 @@ async def borrowing(home: Path, caller: Caller = CALLER) -> AsyncIterator[World]
     await rooms.join(RoomId(ROOM))
     worker = await rooms.connect(RoomId(ROOM), arrival(ADA, 1))
     settings = Settings(home=home, api_url=SERVER, caller=caller)
-    async with socket_world(home) as there:
+    polls = caller.profile is Profile.SUPERVISED_MCP_POLLING
+    async with socket_world(home, admits_polls=polls) as there:
         environ = {
             **there.environ,
             "LETAGENTS_SUPERVISOR_ROOM_ID": ROOM,

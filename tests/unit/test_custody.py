@@ -106,7 +106,7 @@ def test_a_cursor_acknowledges_the_last_offer_of_its_own_process_alone() -> None
 def test_an_offer_is_made_once_and_follows_the_cursor() -> None:
     once = offered(POLLING, offer())
     assert offered(once, offer()) == once
-    assert offered(once, offer(ends=7)) == once
+    assert offered(once, offer("2", ends=7)) == once
     assert offered(once, offer('"1"', ends=12)).last == offer('"1"', ends=12)
     with pytest.raises(PollRefused, match="changed or was superseded"):
         offered(once, offer(ends=10))
