@@ -268,6 +268,25 @@ async def test_a_waiter_in_another_process_is_woken_by_each_message(postgres: st
     nudges.close()
 
 
+@pytest.mark.rule("R7")
+async def test_many_whose_nudges_are_lost_look_by_themselves(
+    ours: LocalRooms, rivals: LocalRooms, ada: Connection
+) -> None:
+    heard: list[list[str]] = []
+
+    async def wait() -> None:
+        heard.append(texts(await ours.wait(ROOM, After(), timeout=LONG)))
+
+    with anyio.fail_after(SOON):
+        async with anyio.create_task_group() as waiters:
+            for _ in range(20):
+                waiters.start_soon(wait)
+            await anyio.wait_all_tasks_blocked()
+            await rivals.post(ROOM, draft("hello"), ada.fence)
+
+    assert heard == [["hello"]] * 20
+
+
 @pytest.mark.rule("R4", "R5")
 async def test_a_process_that_is_killed_has_said_what_it_was_told_and_no_half(
     postgres: str, ours: LocalRooms

@@ -164,6 +164,8 @@ class Hosting:
 
     async def principal(self, token: str | None, cookie: str | None = None) -> Principal:
         """Return who shows `token`, or a `cookie`; nobody, if what is shown is unknown."""
+        if cookie is None:
+            return await self._of(token)
         kept = await self._of(cookie)
         if token is None:
             return kept

@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 
 def to_text(moment: datetime) -> str:
     """Return the text of an aware `moment`; what is finer than a millisecond is cut off."""
-    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
 def from_text(text: str) -> datetime | None:

@@ -4,7 +4,7 @@ What a verb needs is loaded when it is first called: who joins a room waits for 
 """
 
 import functools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -197,6 +197,12 @@ class Ledger:
     def others(self) -> object:
         """Return another value once anybody else has committed than the thread that asks."""
         return self._store.others()
+
+    def marks(self, room_ids: Collection[RoomId]) -> Mapping[RoomId, object]:
+        """Return for each room what is another value once a wait there could find something."""
+        from letagents.adapters.rooms import local_marks  # a file that can tell needs none
+
+        return local_marks.of(self._store, room_ids)
 
     def close(self) -> None:
         """Close the database if it was opened here."""

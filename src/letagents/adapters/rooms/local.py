@@ -6,9 +6,8 @@ database and its library are loaded when they are first needed, in those threads
 
 import asyncio
 import contextlib
-import math
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -79,7 +78,9 @@ class LocalRooms:
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="rooms-reader")
         self._writer = Writer(self._post_all, self._tidy)
         self._signs = Signs(self._clock, interval(self._term))
-        self._lookout = Lookout(self._beat, self._others, self._writer.hand)
+        self._lookout = Lookout(
+            self._beat, self._others, self._writer.hand, self._marks, self._hand_to_reader
+        )
 
     async def create(self) -> Room:
         """Make a room that is entered by a new invite code."""
@@ -164,7 +165,7 @@ class LocalRooms:
             self._bells.hung(room_id) as bell,
             self._told.hung(room_id, bell) if of_receipts else contextlib.nullcontext(),
             self._nudges.listening(room_id, bell.ring) as longest_rest,
-            self._lookout.watching(bell, longest_rest),
+            self._lookout.watching(room_id, bell, longest_rest),
         ):
             was_woken = True
             while True:
@@ -174,9 +175,7 @@ class LocalRooms:
                     return found
                 due = await self._due_in(room_id)
                 until = ends if due is None else min(ends, loop.time() + due.total_seconds())
-                # Where the database has no beat, each who waits looks by itself.
-                longest = longest_rest if self._beat() is None else math.inf
-                was_woken = await bell.rest(min(until - loop.time(), longest))
+                was_woken = await bell.rest(until - loop.time())
 
     async def _due_in(self, room_id: RoomId) -> timedelta | None:
         """Let the room do what is due by now; return how long until more is, if any is."""
@@ -285,6 +284,13 @@ class LocalRooms:
             return self._opened.others() if self._opened else None
         except LetAgentsError:
             return None  # who waits is to look, and to be told why
+
+    def _marks(self, room_ids: Collection[RoomId]) -> Mapping[RoomId, object]:
+        return self._opened.marks(room_ids) if self._opened else {}
+
+    def _hand_to_reader(self, work: Callable[[], object]) -> None:
+        with contextlib.suppress(RuntimeError):  # nobody waits in rooms that have been closed
+            self._readers.submit(work)
 
     async def _reader(self, work: Callable[[], T]) -> T:
         if self._writer.is_closed:

@@ -120,7 +120,9 @@ def post_all(store: LocalStore, posts: Sequence[Post], clock: Clock) -> list[Out
     def say_all(unit: Unit) -> list[Outcome]:
         begun.append(unit)
         now, known = clock.now(), _Known.of(unit, posts)
-        return [_outcome(unit, store.rosters, post, known, now) for post in posts]
+        outcomes = [_outcome(unit, store.rosters, post, known, now) for post in posts]
+        known.count(now)
+        return outcomes
 
     try:
         return store.write(say_all, *(post.room_id.value for post in posts))
@@ -181,6 +183,12 @@ class _Known:
         """Count on from a message that was written."""
         self._last[message.room_id.value] = message.id.number
 
+    def count(self, now: datetime) -> None:
+        """Let each room know its last number, and that something was said in it."""
+        for room_id, number in self._last.items():
+            facts = {"at_room": room_id, "number": number, "now": written(now)}
+            self._unit.change(_COUNT, facts)
+
 
 def _asked(post: Post) -> dict[str, object]:
     return {
@@ -230,7 +238,7 @@ def _written(
 ) -> Message:
     number = messages.next_number(facts.last_number)
     source, room_id, said_at = _SOURCES[facts.kind], post.room_id.value, written(now)
-    unit.change(
+    unit.insert_soon(
         _INSERT,
         {
             "room_id": room_id,
@@ -247,7 +255,6 @@ def _written(
             "client_key": post.draft.key.value,
         },
     )
-    unit.change(_COUNT, {"at_room": room_id, "number": number, "now": said_at})
     message_id = MessageId(number)
     return Message(
         room_id=post.room_id,

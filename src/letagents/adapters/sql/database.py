@@ -100,6 +100,10 @@ class Unit:
         """Run `statement`, for what it changes."""
         self._texts.run(self.cursor, statement, facts)
 
+    def insert_soon(self, statement: Executable, facts: Mapping[str, object]) -> None:
+        """Insert a row, before anything else of this transaction is done or the row is read."""
+        self.change(statement, facts)
+
     def say(self, text: str, *values: object) -> None:
         """Run a statement that is no other database's, for what it changes."""
         self.cursor.execute(text, values)

@@ -17,6 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import PoolProxiedConnection
 
 from letagents.adapters.sql.database import Texts, Unit
+from letagents.adapters.sql.postgres_many import ManyTexts
 from letagents.adapters.sql.postgres_transactions import TIME, LineLost, Transaction
 from letagents.adapters.sql.server_clock import ServerClock
 from letagents.adapters.sql.server_errors import in_short, sqlstate, was_cut
@@ -42,9 +43,11 @@ class PostgresDatabase:
     engine: Engine = attrs.field(repr=False)  # its URL may hold a password
     _clock: ServerClock | None = None
     _texts: Texts = attrs.field(init=False)
+    _many: ManyTexts = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._texts = Texts(self.engine.dialect)
+        self._many = ManyTexts(self.engine.dialect)
         if (clock := self._clock) is not None:
 
             @event.listens_for(self.engine, "connect")
@@ -111,7 +114,7 @@ class PostgresDatabase:
         set_clock = self._clock.set_to if self._clock else None
         try:
             driver = connection.driver_connection
-            return act(Transaction(driver, self._texts, self.failures, set_clock))
+            return act(Transaction(driver, self._texts, self._many, self.failures, set_clock))
         finally:
             self._give_back(connection)
 

@@ -1,9 +1,8 @@
 """What is answered: JSON, and our errors in the words of the interface."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
+import attrs
 import orjson
 import structlog
 from starlette.responses import Response
@@ -41,13 +40,19 @@ class Told(Exception):
         self.error, self.forms = error, forms
 
 
-@contextmanager
-def told(forms: Forms) -> Iterator[None]:
-    """Let errors be answered in these forms, where they are not everybody's."""
-    try:
-        yield
-    except tuple(forms) as error:
-        raise Told(error, forms) from error
+@attrs.frozen
+class told:  # noqa: N801  # it reads as what it does
+    """Lets errors be answered in these forms, where they are not everybody's."""
+
+    _forms: Forms
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, _type: object, error: BaseException | None, _traceback: object) -> None:
+        """Raise an error that has such a form as one that is told so."""
+        if isinstance(error, LetAgentsError) and isinstance(error, tuple(self._forms)):
+            raise Told(error, self._forms) from error
 
 
 def answer(document: Any, status: int = 200) -> Response:

@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import functools
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -11,7 +12,7 @@ from urllib.parse import unquote
 
 import attrs
 import orjson
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from letagents.application.hosting import Boards, Hosting
 from letagents.application.memory import Stores
@@ -37,6 +38,8 @@ BODY_WITHIN = 30.0
 SESSION_COOKIE = "letagents_session"
 PAGE, LONGEST_PAGE = 200, 500
 
+_canonical = functools.lru_cache(maxsize=1_000)(rooms.canonical)
+
 
 @attrs.define
 class Call:
@@ -61,7 +64,7 @@ class Call:
     @property
     def called(self) -> RoomId:
         """What the path calls the room, which may be a focus room's locator. Raises Malformed."""
-        return rooms.canonical(self.named("room_id"))
+        return _canonical(self.named("room_id"))
 
     async def come_in(self) -> None:
         """Find the room that is meant, where the path calls a focus room by its locator.
@@ -156,17 +159,19 @@ class Call:
         return self._body
 
     async def _read(self) -> bytes:
-        pieces, size = [], 0
+        pieces, size, is_more = [], 0, True
         try:
             async with asyncio.timeout(BODY_WITHIN):
-                async for piece in self.request.stream():
-                    size += len(piece)
+                while is_more:
+                    message = await self.request.receive()
+                    if message["type"] == "http.disconnect":
+                        raise Refused(400, "request body was not sent to its end")
+                    pieces.append(message.get("body", b""))
+                    is_more = message.get("more_body", False)
+                    size += len(pieces[-1])
                     _check_size(size, self.hosting.bounds.body)
-                    pieces.append(piece)
         except TimeoutError:
             raise Refused(408, "request body was not sent in time") from None
-        except ClientDisconnect:
-            raise Refused(400, "request body was not sent to its end") from None
         return b"".join(pieces)
 
     async def text(self, name: str, *, required: bool = False) -> str | None:
@@ -175,9 +180,7 @@ class Call:
         Raises:
             Malformed: it is no text, or required and blank.
         """
-        value = (await self.body()).get(name)
-        if value is not None and not isinstance(value, str):
-            raise Malformed(f"{name} must be a string.", remedy=f"Pass {name} as a string.")
+        value = text_in(await self.body(), name)
         if required and not (value or "").strip():
             raise Malformed(f"{name} is required.", remedy=f"Pass {name}.")
         return value
@@ -282,6 +285,14 @@ class Call:
         return shown
 
 
+def text_in(body: Mapping[str, Any], name: str) -> str | None:
+    """Return a text of `body`; None where it is null or left out. Raises Malformed."""
+    value = body.get(name)
+    if value is not None and not isinstance(value, str):
+        raise Malformed(f"{name} must be a string.", remedy=f"Pass {name} as a string.")
+    return value
+
+
 def _object(body: bytes) -> dict[str, Any]:
     if not body:
         return {}
@@ -326,6 +337,8 @@ def cookie(request: Request) -> str | None:
 
     Nor does it count beside an `Authorization` that is none. (Source: hosted-api 2.1.)
     """
+    if "cookie" not in request.headers:
+        return None  # as most who call
     shown = request.headers.get("authorization")
     if shown is not None and bearer(request) is None:
         return None

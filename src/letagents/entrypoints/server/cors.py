@@ -4,7 +4,7 @@
 page of the very host that is called, so no answer allows credentials.
 """
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -23,6 +23,7 @@ ALLOWED = (
     credentials.ORIGIN_ROOM,
     credentials.DESKTOP,
 )
+_VARIES = (b"vary", b"Origin")
 
 
 class Cors:
@@ -37,11 +38,13 @@ class Cors:
         if scope["type"] != "http":
             await self._inner(scope, receive, send)
             return
-        origin = Headers(scope=scope).get("origin")
+        origin = next((shown for name, shown in scope["headers"] if name == b"origin"), None)
 
         async def told(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._tell(origin, MutableHeaders(scope=message))
+                message["headers"] = [*message["headers"], _VARIES]
+                if origin is not None:
+                    self._tell(origin.decode("latin-1"), MutableHeaders(scope=message))
             await send(message)
 
         if scope["method"] == "OPTIONS":
@@ -49,9 +52,8 @@ class Cors:
         else:
             await self._inner(scope, receive, told)
 
-    def _tell(self, origin: str | None, headers: MutableHeaders) -> None:
-        headers.add_vary_header("Origin")
-        if origin is None or not serving.is_our_page(origin, "", self._known):
+    def _tell(self, origin: str, headers: MutableHeaders) -> None:
+        if not serving.is_our_page(origin, "", self._known):
             return
         headers["Access-Control-Allow-Origin"] = origin
         headers["Access-Control-Allow-Methods"] = METHODS

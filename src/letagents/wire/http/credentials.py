@@ -81,6 +81,11 @@ def from_body(body: Mapping[str, object]) -> Fence | None:
     return _fence(*(body.get(name) for name in _IN_BODY))
 
 
+def is_shown(body: Mapping[str, object]) -> bool:
+    """Whether `body`, which shows no half of a session, shows one."""
+    return not _is_left_out(body.get(_IN_BODY[0]))
+
+
 def is_half_shown(body: Mapping[str, object]) -> bool:
     """Whether `body` shows the id of a session or its token, and not the other one."""
     left_out = [_is_left_out(body.get(name)) for name in _IN_BODY[:2]]

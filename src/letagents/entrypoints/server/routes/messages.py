@@ -2,6 +2,7 @@
 
 import hashlib
 from datetime import timedelta
+from typing import Any
 
 import anyio
 from starlette.responses import Response
@@ -23,12 +24,14 @@ from letagents.domain.messages import (
 from letagents.domain.names import is_blank
 from letagents.entrypoints.server import threaded
 from letagents.entrypoints.server.answers import Refused, answer, told
-from letagents.entrypoints.server.calls import Call
+from letagents.entrypoints.server.calls import Call, text_in
 from letagents.ports.ids import Ids
 from letagents.wire import notices
+from letagents.wire.http import credentials, problems
 from letagents.wire.http import messages as wire
-from letagents.wire.http import problems
 from letagents.wire.http.problems import Form, Forms
+
+Plain = dict[str, Any]
 
 POLL = timedelta(seconds=30)
 KEY_LIMIT = 240
@@ -50,39 +53,39 @@ _NO_CURSOR: Forms = {Malformed: Form(400, text="message cursor must be a valid m
 
 async def say(call: Call) -> Response:
     """Say something, as the worker whose session the body shows, or as the account's person."""
-    fence = await call.speaking()
-    kind = await _prompt_kind(call)
-    await _check(call, kind)
-    text = await call.text("text") or ""
-    given = (await call.text("client_message_id") or "").strip()[:KEY_LIMIT]
+    fence, body = await call.speaking(), await call.body()
+    kind = _prompt_kind(body)
+    _check(body, kind)
+    text = text_in(body, "text") or ""
+    given = (text_in(body, "client_message_id") or "").strip()[:KEY_LIMIT]
     if kind == AUTO and is_blank(text):
         text = ""
     with told(_BLANK if is_blank(text) else {}):
         draft = Draft(
             text,
             _key(given, call.hosting.ids),
-            reply_to=await _referred_to(call, "reply_to"),
-            thread=await _referred_to(call, "thread_root_id"),
+            reply_to=_referred_to(body, "reply_to"),
+            thread=_referred_to(body, "thread_root_id"),
             prompt_kind=kind,
         )
     with told(_MISSING):
         said = await call.hosting.rooms.post(call.room_id, draft, fence)
     alike = notices.plain(said.mention_notices)
-    shown = await threaded.one(call, said, is_person=await call.shown() is None)
+    shown = await threaded.one(call, said, is_person=not credentials.is_shown(body))
     own = {"client_message_id": given or None, "room_id": str(call.room_id)}
     return answer({**shown, **own, **alike}, 201)
 
 
-async def _prompt_kind(call: Call) -> str | None:
-    kind = (await call.text("agent_prompt_kind") or "").strip().lower() or None
+def _prompt_kind(body: Plain) -> str | None:
+    kind = (text_in(body, "agent_prompt_kind") or "").strip().lower() or None
     if kind is not None and kind not in PROMPT_KINDS:
         raise Refused(400, f"agent_prompt_kind must be one of: {', '.join(PROMPT_KINDS)}")
     return kind
 
 
-async def _check(call: Call, kind: str | None) -> None:
+def _check(body: Plain, kind: str | None) -> None:
     """Refuse what a message may be asked to be elsewhere, and is not here."""
-    if (await call.body()).get("attachments"):
+    if body.get("attachments"):
         if kind == AUTO:
             raise Refused(400, "auto prompt messages cannot include attachments")
         raise Refused(400, "attachment upload not found or expired")
@@ -96,10 +99,12 @@ def _key(given: str, ids: Ids) -> ClientKey:
     return ClientKey(f"sha256:{hashlib.sha256(given.encode('utf-8', 'replace')).hexdigest()}")
 
 
-async def _referred_to(call: Call, field: str) -> MessageId | None:
-    given = (await call.text(field) or "").strip()
+def _referred_to(body: Plain, field: str) -> MessageId | None:
+    given = (text_in(body, field) or "").strip()
+    if not given:
+        return None
     with told({Malformed: Form(400, text=f"{field} must be a valid message id")}):
-        return MessageId.parse(given, field) if given else None
+        return MessageId.parse(given, field)
 
 
 async def read(call: Call) -> Response:
