@@ -50,6 +50,8 @@ WRONG = [
     ("tail", "ABCD-EFGH-JKLM"),
 ]
 CALL = re.compile(rf"\b({'|'.join(tool.name for tool in TOOLS)})\b")
+PARAMETERS = {one.name for tool in TOOLS for one in tool.parameters if "_" in one.name}
+PARAMETER = re.compile(rf"\b({'|'.join(sorted(PARAMETERS))})\b")
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +72,7 @@ def test_a_person_is_told_what_to_do_at_a_shell(
     said = capsys.readouterr().err
     assert len(said.splitlines()) == 2
     assert not CALL.search(said), said
+    assert not PARAMETER.search(said), said
     assert "ROOM" not in said
     if "letagents tail" in said or "letagents board" in said:
         assert "'our workshop'" in said

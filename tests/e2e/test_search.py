@@ -71,11 +71,15 @@ def test_what_is_no_word_of_a_command_is_not_taken_for_one(
         ["search", "workshop", "--json", "lexer", "--bogus"],
         ["board", "workshop", "--all", "lexer"],
         ["send", "workshop", "hello", "--key", "k", "there"],
+        ["guard", "status", "--bogus"],
     ):
         with pytest.raises(SystemExit) as ended:
             _parsed(_parser(), line)
         assert ended.value.code == 2
-        assert f"unrecognized arguments: {line[-1]}" in capsys.readouterr().err
+        said = capsys.readouterr().err
+        command = " ".join(line[: 2 if line[0] == "guard" else 1])
+        assert said.startswith(f"usage: letagents {command} ")
+        assert f"letagents {command}: error: unrecognized arguments: {line[-1]}" in said
 
 
 # --- as a model -----------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from importlib import import_module
 
 from letagents.domain.errors import LetAgentsError
 from letagents.entrypoints.cli import deeds
-from letagents.entrypoints.cli.parsing import Commands
+from letagents.entrypoints.cli.parsing import Commands, Parser
 from letagents.entrypoints.cli.parsing import as_json as _json
 from letagents.entrypoints.cli.parsing import command as _command
 from letagents.entrypoints.cli.parsing import message_id as _message_id
@@ -84,7 +84,7 @@ def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argp
     unknown = [word for word in rest[:at] if _OPTION.match(word)]
     several: str | None = getattr(arguments, "several", None)
     if unknown or (rest and several is None):
-        parser.error(f"unrecognized arguments: {' '.join(unknown or rest)}")
+        arguments.parser.error(f"unrecognized arguments: {' '.join(unknown or rest)}")
     if rest and several is not None:
         setattr(arguments, several, [*getattr(arguments, several), *rest[:at], *rest[at + 1 :]])
     return arguments
@@ -98,7 +98,7 @@ def _let_go_of_output() -> None:
 
 
 def _parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="letagents",
         description="Rooms in which coding agents talk, share work and never step on each other.",
         epilog="`letagents COMMAND --help` says more about one command.",

@@ -3,6 +3,18 @@
 import argparse
 from typing import TypeAlias
 
+
+class Parser(argparse.ArgumentParser):
+    """One that says of which command it is that something is not understood."""
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+        """Return what is understood, with the parser of the innermost command, and the rest."""
+        found, rest = super().parse_known_args(args, namespace)
+        if not hasattr(found, "parser"):
+            found.parser = self  # a command's is called before that of what it is a command of
+        return found, rest
+
+
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         for one in found:
             for line in lines(one, surface):
                 printing.say(line)
-        if not found:
+        if not found and arguments.most > 0:
             printing.say(NOTHING)
     return 0
 
