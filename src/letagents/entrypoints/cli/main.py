@@ -98,7 +98,7 @@ def _let_go_of_output() -> None:
 
 
 def _parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
-    parser = Parser(
+    parser: argparse.ArgumentParser = Parser(
         prog="letagents",
         description="Rooms in which coding agents talk, share work and never step on each other.",
         epilog="`letagents COMMAND --help` says more about one command.",
