@@ -7,7 +7,7 @@ from typing import TypeAlias
 class Parser(argparse.ArgumentParser):
     """One that says of which command it is that something is not understood."""
 
-    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]  # its overloads are many
         """Return what is understood, with the parser of the innermost command, and the rest."""
         found, rest = super().parse_known_args(args, namespace)
         if not hasattr(found, "parser"):
