@@ -34,12 +34,14 @@ from letagents.domain import board, focus_rooms, path_claims, room_events, searc
 from letagents.domain.activity import Report
 from letagents.domain.fencing import Fence
 from letagents.domain.governance import ManagerMode
+from letagents.domain.guidelines import ReplyOrder
 from letagents.domain.ids import ClientKey, MessageId, RoomId, Token, WorkerId
 from letagents.domain.intents import Action
 from letagents.domain.knowledge import Entry, Section
 from letagents.domain.messages import After, Draft, Latest
 from letagents.domain.path_patterns import Pattern
 from letagents.domain.reasoning import Trace
+from letagents.domain.receipts import State
 from letagents.domain.sessions import Arrival
 from letagents.domain.tasks import Artifact, ArtifactKind, Patch, Proposal, Provider
 from letagents.domain.verdicts import Verdict, VerdictKind
@@ -252,6 +254,7 @@ VERBS: dict[str, Verb] = {
         ready=_reviewing,
     ),
     "HostedBoard.history": asks(lambda end: end.of(HostedBoard).history(ROOM, "task_1")),
+    "HostedBoard.mute": Verb(lambda end: end.of(HostedBoard).mute(ROOM, "task_1", end.fence)),
     "HostedBoard.lock": Verb(lambda end: end.of(HostedBoard).lock(ROOM, "task_1", fence=end.fence)),
     "HostedBoard.unlock": Verb(
         lambda end: end.of(HostedBoard).unlock(ROOM, end.named["lock_id"], end.fence)
@@ -309,6 +312,9 @@ VERBS: dict[str, Verb] = {
         lambda end: end.of(HostedGovernance).deny(ROOM, end.named["intent_id"])
     ),
     "HostedGuidelines.in_force": asks(lambda end: end.of(HostedGuidelines).in_force(ROOM)),
+    "HostedGuidelines.set_reply_order": Verb(
+        lambda end: end.of(HostedGuidelines).set_reply_order(ROOM, ReplyOrder.SEQUENTIAL)
+    ),
     "HostedGuidelines.set": Verb(lambda end: end.of(HostedGuidelines).set(ROOM, "Write tests.")),
     "HostedKnowledge.records": asks(
         lambda end: end.of(HostedKnowledge).records(ROOM, Section.ATTENTION)
@@ -359,6 +365,21 @@ VERBS: dict[str, Verb] = {
         lambda end: end.reasonings.close(ROOM, end.named["reasoning_id"], end.fence)
     ),
     "HostedReceipts.of": asks(lambda end: end.of(HostedReceipts).of(ROOM, MESSAGE)),
+    "HostedReceipts.declare": Verb(
+        lambda end: end.of(HostedReceipts).declare(ROOM, MESSAGE, State.ACKNOWLEDGED, end.fence),
+        answer={
+            "receipt": {
+                "message_id": "msg_1",
+                "agent_session_id": "agent_session_1",
+                "agent_key": "ada/worker",
+                "actor_label": "Worker",
+                "activation_reason": "explicit_mention",
+                "receipt_state": "acknowledged",
+                "created_at": "2030-01-01T00:00:00Z",
+                "updated_at": "2030-01-01T00:00:00Z",
+            }
+        },
+    ),
     "HostedReports.report": Verb(
         lambda end: end.of(HostedReports).report(ROOM, REPORT, end.fence), reads=False
     ),
@@ -406,6 +427,7 @@ ABOUT: dict[str, str] = {
     "HostedBoard.review_action": "task id",
     "HostedBoard.verdict": "task_id",
     "HostedBoard.history": "task id",
+    "HostedBoard.mute": "id",
     "HostedGovernance.intent": "intent id",
     "HostedGovernance.approve": "intent id",
     "HostedGovernance.deny": "intent id",
@@ -413,6 +435,8 @@ ABOUT: dict[str, str] = {
     "HostedKnowledge.revise": "record id",
     "HostedKnowledge.archive": "record id",
     "HostedKnowledge.answer": "record id",
+    "HostedReceipts.declare": "receipt message_id",
+    "HostedGuidelines.set_reply_order": "agent_reply_order",
     "HostedReasonings.trace": "session id",
     "HostedReasonings.close": "session id",
     "HostedRooms.connect": "agent_instance_id",

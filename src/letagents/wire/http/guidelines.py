@@ -65,6 +65,12 @@ def in_force(document: object) -> InForce:
     return InForce(kept, fields.parsed_or_none("inherited_from_room_id", RoomId), order)
 
 
+def ordered(document: object) -> InForce:
+    """Return what counts where it is told in which order agents reply. Raises Unreadable."""
+    Fields(document).parsed("agent_reply_order", ReplyOrder)
+    return in_force(document)
+
+
 def plain_order(found: InForce, room_id: RoomId, *, can_manage: bool) -> Plain:
     """Return the form of how agents answer in a room that are called together."""
     return {

@@ -191,7 +191,8 @@ class HostedBoard:
     ) -> TaskView:
         """Let nobody be told that a task waits, or let them be told again."""
         asked = {"muted": is_muted}
-        return await self._send(room_id, task_id, "/stale-prompt-mute", asked, fence, wire.view)
+        read = about(task_id, _id_of, wire.view)
+        return await self._send(room_id, task_id, "/stale-prompt-mute", asked, fence, read)
 
     async def lock(
         self,

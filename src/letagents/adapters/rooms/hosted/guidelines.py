@@ -4,6 +4,7 @@ import attrs
 
 from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.adapters.rooms.hosted.lacking import there
+from letagents.adapters.rooms.hosted.meant import about
 from letagents.domain.fencing import Fence
 from letagents.domain.guidelines import InForce, ReplyOrder
 from letagents.domain.ids import RoomId
@@ -37,8 +38,8 @@ class HostedGuidelines:
         """Set how the room's agents answer that are called together."""
         path = f"{rooms.path(room_id)}/agent-reply-order"
         asked = {"agent_reply_order": order.value} | credentials.in_body_of_anybody(fence)
-        await there("an order of replies", self._calls.send("PUT", path, asked, lambda _: None))
-        return await self.in_force(room_id)
+        read = about(order.value, lambda found: found.reply_order.value, wire.ordered)
+        return await there("an order of replies", self._calls.send("PUT", path, asked, read))
 
 
 def _path(room_id: RoomId) -> str:

@@ -3,6 +3,7 @@
 import attrs
 
 from letagents.adapters.rooms.hosted.calls import Calls
+from letagents.adapters.rooms.hosted.meant import about
 from letagents.adapters.rooms.hosted.projects import Absent
 from letagents.domain.errors import UnknownMessage
 from letagents.domain.fencing import Fence
@@ -41,7 +42,7 @@ class HostedReceipts:
                 "PUT",
                 f"{_path(room_id, message_id)}/agent-receipts/self",
                 {"receipt_state": state.value} | credentials.in_body(fence),
-                wire.declared,
+                about(message_id, lambda one: one.message_id, wire.declared),
             )
         except Absent:
             raise _not_there(message_id) from None

@@ -578,7 +578,7 @@ _MEMORY: Table = {
     ),
     ("GET", f"{_ROOM}/agent-reply-order"): _reads(_ORDER_OF_REPLIES),
     ("PUT", f"{_ROOM}/agent-reply-order"): _does(
-        _ORDER_OF_REPLIES,
+        ref("Guidelines"),
         acts="person",
         needs=("agent_reply_order",),
         agent_reply_order=_ORDERS,

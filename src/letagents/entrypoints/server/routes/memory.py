@@ -163,7 +163,7 @@ async def set_reply_order(call: Call) -> Response:
     """Set it, as a human being who is admin of the room."""
     fence, order = await call.acting_or_person(), wire_guidelines.order(await call.fields())
     found = await call.memory.guidelines.set_reply_order(call.room_id, order, fence)
-    return answer(wire_guidelines.plain_order(found, call.room_id, can_manage=True))
+    return answer(wire_guidelines.plain(found, call.room_id, can_manage=True))
 
 
 _ROOM = "/rooms/{room_id:path}"
