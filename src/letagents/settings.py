@@ -80,6 +80,8 @@ class Settings:
     caller: Caller = attrs.field(factory=Caller)
     token: str | None = attrs.field(default=None, repr=False)
     """The owner token that the environment gives, which wins over a stored sign-in."""
+    bearer: str | None = attrs.field(default=None, repr=False)
+    """The bearer of a worker that the environment gives."""
 
     @state_path.default
     def _state_in_home(self) -> Path:
@@ -166,7 +168,9 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
     chosen["storage"] = _chosen_in(at)
     caller = _caller(source, chosen.get("api_url"))
     token = environ.get("LETAGENTS_TOKEN", "").strip() or None
-    return Settings(home=home, hints=_hints(source), caller=caller, token=token, **chosen)
+    bearer = environ.get("LETAGENTS_AGENT_SESSION_BEARER", "").strip() or None
+    hints = _hints(source)
+    return Settings(home=home, hints=hints, caller=caller, token=token, bearer=bearer, **chosen)
 
 
 def chosen_home(environ: Mapping[str, str] = os.environ) -> Path | None:

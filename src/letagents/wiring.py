@@ -586,6 +586,30 @@ async def open_own_supervisor(
         await supervisor.aclose()
 
 
+@asynccontextmanager
+async def open_rooms_by_bearer(
+    settings: "Settings", *, transport: "AsyncBaseTransport | None" = None
+) -> "AsyncIterator[BorrowedRooms]":
+    """Open the rooms of a process that was given a worker's bearer, and shows that alone."""
+    from letagents.adapters.rooms.hosted.calls import Calls, client_of
+    from letagents.adapters.rooms.hosted.rooms import HostedRooms
+    from letagents.adapters.state.memory import MemoryState
+    from letagents.application.borrowed import BEARER_SESSION, BorrowedRooms, Worker
+
+    bearer = settings.bearer
+    async with client_of(settings.server_url, transport) as http:
+
+        def open_(_session: "OwnSession") -> "AbstractAsyncContextManager[LetAgents]":
+            calls = Calls(http, lambda: bearer, shows_sessions=False)
+            return open_letagents(settings, state=MemoryState(), rooms=HostedRooms(calls))
+
+        rooms = BorrowedRooms(Worker(BEARER_SESSION, settings.hints.display_name), open_)
+        try:
+            yield rooms
+        finally:
+            await rooms.aclose()
+
+
 def own_custody(
     settings: "Settings", environ: "Mapping[str, str]", here: "Path"
 ) -> "tuple[Custody, str]":

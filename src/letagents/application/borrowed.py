@@ -24,6 +24,8 @@ from letagents.ports.supervisor import Supervisor
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 UNSHOWN = Token("-" * 43)
 """In the place of a session's secret, which such a process never has and never shows."""
+BEARER_SESSION = "worker_bearer"
+"""What the session is called of which a bearer is, where its own id is not told."""
 _LABELS = {"open-model": "Open Model", "claude-code": "Claude Code", "codex": "Codex"}
 
 
@@ -95,18 +97,24 @@ class BorrowedRooms:
     _opened: dict[str, LetAgents] = attrs.field(factory=dict)
     _stack: AsyncExitStack = attrs.field(factory=AsyncExitStack)
 
-    async def client(self, room_id: str) -> Client:
+    async def client(self, room_id: str | None) -> Client:
         """Return what the worker holds in a room for one call; nothing is asked or entered.
+
+        Without a room it holds nothing.
 
         Raises:
             CredentialStale: the process is not told as whom it acts.
         """
         if self._worker is None:
             raise CredentialStale
-        if room_id not in self._opened:
-            opening = self._open(self._worker.own(room_id))
-            self._opened[room_id] = await self._stack.enter_async_context(opening)
-        client, room = self._opened[room_id].chat(Hints()), RoomId(room_id)
+        named = room_id or ""
+        if named not in self._opened:
+            opening = self._open(self._worker.own(named))
+            self._opened[named] = await self._stack.enter_async_context(opening)
+        client = self._opened[named].chat(Hints())
+        if room_id is None:
+            return client
+        room = RoomId(room_id)
         session = self._worker.seen(room)
         fence = Fence(session.session_id, UNNUMBERED, UNSHOWN)
         client.connections.hold_own(Connection(session, fence))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from letagents.application.borrowed import BorrowedRooms
+    from letagents.entrypoints.mcp.by_bearer import Bearing
     from letagents.entrypoints.mcp.polling import Poller
     from letagents.entrypoints.mcp.supervised import Supervised
     from letagents.entrypoints.mcp.visit import Visit
@@ -70,6 +71,16 @@ def _service(settings: Settings, mode: Mode) -> "Service[Any]":
             extend=extras(settings.caller, has_rooms=False),
             through=polling.called,
         )
+    if mode is Mode.WORKER and settings.rooms_are_hosted:
+        from letagents.entrypoints.mcp import by_bearer
+
+        return Service(
+            tools=tools,
+            open_session=lambda: _bearing(settings),
+            version=number,
+            extend=extras(settings.caller, has_rooms=False),
+            through=by_bearer.called,
+        )
     from letagents.entrypoints.mcp.visit import Visit
 
     return Service(
@@ -99,6 +110,17 @@ async def _supervised(settings: Settings) -> "AsyncIterator[Supervised]":
             yield process
         finally:
             await process.aclose()
+
+
+@asynccontextmanager
+async def _bearing(settings: Settings) -> "AsyncIterator[Bearing]":
+    """Open the rooms of a worker's bearer."""
+    from letagents.entrypoints.mcp.by_bearer import Bearing
+    from letagents.wiring import open_rooms_by_bearer
+
+    logs.configure(settings.log, settings.log_level)
+    async with open_rooms_by_bearer(settings) as rooms:
+        yield Bearing(rooms)
 
 
 @asynccontextmanager

@@ -1,0 +1,77 @@
+"""The calls of a process that was given a worker's bearer, in rooms on a server.
+
+(Source: mcp-tools 4, 19.8.) It acts as the one session that the bearer is of, in its room, shows
+nothing else, and opens no session: what registers one says under which id this one is called here.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from letagents.application.borrowed import BEARER_SESSION, BorrowedRooms
+from letagents.domain import rooms
+from letagents.domain.errors import Malformed, NotAvailable
+from letagents.entrypoints.mcp.errors import Result, told_to_the_model
+from letagents.entrypoints.mcp.supervised import silent
+from letagents.entrypoints.mcp.tool import Tool
+
+
+@attrs.define(eq=False)
+class Bearing:
+    """A process that acts by a bearer. `room` is the one that was named last."""
+
+    rooms: BorrowedRooms
+    room: str | None = None
+
+    def named(self, given: Mapping[str, Any]) -> str | None:
+        """Return the room that a call means, and remember it."""
+        asked = given.get("room_id")
+        if isinstance(asked, str) and asked.strip():
+            self.room = str(rooms.canonical(asked))
+        return self.room
+
+
+async def called(
+    tool: Tool[Any], process: Bearing, arguments: Mapping[str, object], _request_id: object
+) -> Result:
+    """Return what becomes of a call, or a result that says why nothing does."""
+
+    async def call() -> Result:
+        from letagents.entrypoints.mcp.calls import done
+        from letagents.entrypoints.mcp.reading import read
+        from letagents.entrypoints.mcp.visit import Visit
+
+        given = dict(read(tool.parameters, arguments))
+        room_id = process.named(given)
+        if tool.name == "register_agent_session":
+            return done(_registered(room_id))
+        _check_session(tool.name, given.pop("agent_session_id", None))
+        client = await process.rooms.client(room_id)
+        return done(await tool.run(Visit(client), given, silent))
+
+    return await told_to_the_model(tool, arguments, call)
+
+
+def _registered(room_id: str | None) -> dict[str, object]:
+    if room_id is None:
+        raise Malformed("room_id: is missing.", remedy="Pass the room that the bearer is for.")
+    return {
+        "success": True,
+        "worker_bearer_mode": True,
+        "agent_session_id": BEARER_SESSION,
+        "room_id": room_id,
+    }
+
+
+def _check_session(name: str, shown: object) -> None:
+    if shown not in (None, BEARER_SESSION):
+        raise NotAvailable(
+            f"agent_session_id: this process acts as {BEARER_SESSION} alone.",
+            remedy="Leave agent_session_id out.",
+        )
+    if name == "disconnect_agent_session":
+        raise NotAvailable(
+            "The session of a bearer is ended by whoever gave the bearer.",
+            remedy="Say in the room that you are done: send_message.",
+        )
