@@ -2,20 +2,26 @@
 
 import json
 import os
+import re
+import shlex
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.e2e.shell import COMMAND, PATIENCE, Running, environment, run
 
-from letagents.entrypoints.cli.main import main
+from letagents.entrypoints.cli.main import _parsed, _parser, main
 
+ROOT = Path(__file__).parents[2]
+EXAMPLE = re.compile(r"^```(?:sh|bash|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 HEAVY = ("mcp", "mcp_types", "sqlalchemy", "structlog", "anyio", "attr", "httpx", "pysqlite3")
 PROFILED = {"PYTHONPROFILEIMPORTTIME": "1"}
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such thing")
@@ -63,6 +69,27 @@ def test_alone_it_prints_the_help_with_every_command(home: Path) -> None:
     assert alone.returncode == 0
     for command in ("mcp", "demo", "rooms", "tail", "send", "doctor"):
         assert f"\n    {command} " in alone.stdout
+
+
+def test_every_command_line_that_the_documents_show_is_understood() -> None:
+    lines = list(shown_in_documents())
+    for line in lines:
+        try:
+            _parsed(_parser(line), line)
+        except SystemExit:
+            pytest.fail(f"letagents {shlex.join(line)}")
+
+    assert len(lines) > 40
+
+
+def shown_in_documents() -> Iterator[list[str]]:
+    """Yield the words of each line of an example for a shell that calls letagents."""
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+        for example in EXAMPLE.findall(page.read_text("utf-8")):
+            for line in example.replace("\\\n", "").splitlines():
+                words = shlex.split(line, comments=True)
+                if words[:1] == ["letagents"]:
+                    yield list(takewhile(lambda word: word not in ("|", ">", "&"), words[1:]))
 
 
 @pytest.mark.parametrize("command", ["mcp", "demo", "rooms", "tail", "send", "doctor"])

@@ -27,6 +27,10 @@ LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#]+)")
 
 PACKAGES = re.compile(r"^([A-Za-z0-9._-]+)==", re.MULTILINE)
 
+VARIABLE = re.compile(r"\bLETAGENTS_[A-Z_]*[A-Z]\b")
+NO_VARIABLES = {"LETAGENTS_NO_ROOM_REPLY"}
+"""What an agent answers in place of words."""
+
 
 def _modules() -> list[Path]:
     return sorted(SOURCE.rglob("*.py"))
@@ -95,6 +99,14 @@ def test_every_module_can_be_imported_where_there_is_no_unix() -> None:
     }
 
     assert found == set()
+
+
+def test_every_variable_that_is_read_is_told_of() -> None:
+    read = {name for file in _modules() for name in VARIABLE.findall(file.read_text("utf-8"))}
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    told = {name for page in pages for name in VARIABLE.findall(page.read_text("utf-8"))}
+
+    assert read - told - NO_VARIABLES == set()
 
 
 def test_nobody_mocks() -> None:
