@@ -19,6 +19,7 @@ from letagents.domain.ids import ClientKey, RoomId
 from letagents.domain.inbox import Item, Stage
 from letagents.domain.manifest import Entry
 from letagents.domain.messages import After, Draft, Latest, Message
+from letagents.domain.progress import Activity
 from letagents.domain.turns import Answered, Fate, Outcome
 from letagents.entrypoints.daemon.words import WordsForAgents
 from letagents.ports.providers import Connection, Conversation, Launch, Reference, Turn
@@ -97,6 +98,9 @@ class OneConversation:
 
     async def fate(self, item_id: str, turn_id: str | None) -> Fate:
         return self.mind.fate(item_id, turn_id)
+
+    def watch(self, tell: Callable[[Activity], None]) -> Callable[[], None]:
+        return lambda: None
 
 
 @attrs.define(eq=False)

@@ -85,7 +85,8 @@ class Home:
         """Live on until all is answered, and see that it is right."""
         with self.supervisor() as last:
             await line(last)
-            await self.heard(f"answer {await self.ask()}")
+            # Whatever was not answered in the lives before comes first.
+            await self.heard(f"answer {await self.ask()}", PATIENCE + 2 * len(self.asked))
             await self.check()
 
     async def ask(self) -> str:
@@ -110,9 +111,9 @@ class Home:
         """Ask the supervisor something, as a person does."""
         return await ask_supervisor(Settings(home=self.folder), method, params)
 
-    async def heard(self, text: str) -> None:
+    async def heard(self, text: str, patience: float = PATIENCE) -> None:
         """Wait until something is said in the room."""
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(patience):
             after = After(None)
             while True:
                 page = await self.letagents.rooms.wait(ROOM, after, timeout=timedelta(seconds=5))

@@ -92,6 +92,8 @@ class Delivery:
     clock: Clock
     ids: Ids
     pause: Callable[[float], Awaitable[None]] = anyio.sleep
+    tell: Callable[[str, str], None] = lambda kind, summary: None
+    """Is told what happens, as it happens."""
 
     _came_in: asyncio.Event = attrs.field(factory=asyncio.Event)
     _moved: asyncio.Event = attrs.field(factory=asyncio.Event)
@@ -106,6 +108,7 @@ class Delivery:
 
         Raises: as `deliver`, and as the room.
         """
+        unwatch = self.agent.conversation.watch(lambda one: self.tell(one.method, one.summary))
         collecting = asyncio.create_task(self._collect_always())
         delivering = asyncio.create_task(self._deliver_always())
         try:
@@ -115,9 +118,14 @@ class Delivery:
             for task in done:
                 task.result()
         finally:
+            unwatch()
             for task in (collecting, delivering):
                 task.cancel()
             await asyncio.gather(collecting, delivering, return_exceptions=True)
+
+    def look_again(self) -> None:
+        """Look whether there is something to deliver: a person has changed it."""
+        self._came_in.set()
 
     async def _collect_always(self) -> None:
         while True:
@@ -131,6 +139,7 @@ class Delivery:
                 if error.retry is not Retry.LATER:
                     raise
                 log.warning("room.unavailable", entry_id=self.agent.entry_id, code=error.code)
+                self.tell("room.unavailable", str(error))
                 await self.pause(AGAIN_AFTER)
 
     async def _deliver_always(self) -> None:
@@ -210,13 +219,16 @@ class Delivery:
 
     async def _run(self, item: Item) -> None:
         text = await self._prompt(item)
-        await self._change(item, inbox.dispatched)
+        moved = await self._change(item, lambda one: one if one.is_over else inbox.dispatched(one))
+        if moved.is_over:
+            return  # a person had it passed over just now
 
         async def started(turn_id: str) -> None:
             agent = self.agent
             conversation_id = agent.conversation.reference.conversation_id
             turn = TurnBinding(turn_id, agent.work_attempt_id, agent.execution_id, conversation_id)
             await self._change(item, lambda one: inbox.started(one, turn))
+            self.tell("turn.began", f"It is about {item.message_id}.")
 
         turn = Turn(item.item_id, text, self.ids.uuid())
         try:
@@ -252,6 +264,7 @@ class Delivery:
 
         left = await self.journal.change(end)
         log.info("turn.ended", entry_id=item.entry_id, stage=left.stage.value)
+        self.tell("turn.ended", left.trouble or left.stage.value)
         if left.stage is Stage.PUBLISHING:
             await self._publish(left)
 
@@ -270,9 +283,11 @@ class Delivery:
                 raise
             refused = str(error)
             await self._change(item, lambda one: inbox.blocked(one, refused))
+            self.tell("turn.blocked", refused)
             return
         await self._change(item, lambda one: inbox.published(one, str(said.id), str(said.room_id)))
         log.info("turn.answered", entry_id=item.entry_id, number=said.id.number)
+        self.tell("turn.answered", f"{said.id} answers {item.message_id}.")
 
     async def _said(self, item: Item, text: str) -> Message:
         """Post the answer, which is one message however often this is done."""

@@ -60,6 +60,10 @@ class Household:
             log.warning("agent.unkept", entry_id=entry.entry_id, code=error.code)
 
     def _keep(self, entry: Entry) -> None:
+        """Keep an agent, unless somebody does: one may be added while the others are looked up."""
+        task = self._tasks.get(entry.entry_id)
+        if task is not None and not task.done():
+            return
         keeper = self.keeper_of(entry)
         self._keepers[entry.entry_id] = keeper
         task = asyncio.create_task(keeper.run())
@@ -71,7 +75,7 @@ class Household:
         if isinstance(why, FenceLost):
             self._replaced.set()
         elif why is not None:
-            log.error("keeper.failed", entry_id=entry_id, error=type(why).__name__)
+            log.error("keeper.failed", entry_id=entry_id, exc_info=why)
 
     async def entries(self) -> Sequence[Entry]:
         """Return all agents, by their names."""
@@ -132,9 +136,7 @@ class Household:
 
         entry = await self.journal.change(want)
         log.info("agent.wanted", entry_id=entry_id, desired=desired.value)
-        task = self._tasks.get(entry_id)
-        if task is None or task.done():
-            self._keep(entry)
+        self._keep(entry)
         self._keepers[entry_id].look_again()
         return entry
 
@@ -153,6 +155,11 @@ class Household:
         if (keeper := self._keepers.get(entry_id)) is not None:
             keeper.look_again()
         return True
+
+    def look_again(self, entry_id: str) -> None:
+        """Have an agent looked at now: a person has changed something of it."""
+        if (keeper := self._keepers.get(entry_id)) is not None:
+            keeper.look_again()
 
     async def remove(self, entry_id: str) -> Kept | None:
         """Forget an agent that is stopped. Return which folder of its own was kept, if one was.

@@ -78,12 +78,18 @@ class Keeper:
     """Who makes the agent's folder, where it has one of its own."""
     wait: Callable[[float], Awaitable[None]] = anyio.sleep
     _conversation: Conversation | None = None
+    _delivery: Delivery | None = None
     _delivering: "asyncio.Task[None] | None" = None
     _changed: asyncio.Event = attrs.field(factory=asyncio.Event)
 
     def look_again(self) -> None:
-        """Look now whether something else is wanted."""
+        """Look now whether something else is wanted, or something else to be delivered."""
         self._changed.set()
+        if self._delivery is not None:
+            self._delivery.look_again()
+
+    def _tell(self, kind: str, summary: str) -> None:
+        self.sessions.feeds.of(self.entry_id).tell(kind, summary)
 
     async def run(self) -> None:
         """Keep the agent until this is cancelled, which leaves its process as it is.
@@ -135,6 +141,7 @@ class Keeper:
         }
         if decision.action in acts:
             log.info("agent.moved", entry_id=self.entry_id, action=decision.action.value)
+            self._tell(f"agent.{decision.action.value}", f"It is wanted {entry.desired.value}.")
             await acts[decision.action](entry)
         else:
             until = decision.until
@@ -293,8 +300,15 @@ class Keeper:
             conversation,
         )
         delivery = Delivery(
-            agent, self.sessions.journal, place.rooms, self.words, self.sessions.clock, self.ids
+            agent,
+            self.sessions.journal,
+            place.rooms,
+            self.words,
+            self.sessions.clock,
+            self.ids,
+            tell=self._tell,
         )
+        self._delivery = delivery
         self._delivering = asyncio.create_task(self._delivered(delivery, execution))
         self._delivering.add_done_callback(lambda _: self.look_again())
 
@@ -353,7 +367,7 @@ class Keeper:
         if delivering is not None:
             delivering.cancel()
             await asyncio.gather(delivering, return_exceptions=True)
-        self._conversation = None
+        self._conversation = self._delivery = None
 
     async def _quarantine(self, _entry: Entry) -> None:
         def quarantine(known: Entry) -> Entry:
@@ -376,6 +390,7 @@ class Keeper:
 
         await self._change(fail)
         log.warning("agent.failed", entry_id=self.entry_id, code=error.code)
+        self._tell("agent.failed", str(error))
 
     # --- what is written down ---------------------------------------------------------------------
 
@@ -396,6 +411,7 @@ class Keeper:
             return attrs.evolve(over, history=attrs.evolve(over.history, pending=None))
 
         await self._change(end)
+        self._tell("process.ended", ending.value)
 
     async def _note(self, why: str) -> None:
         await self._change(lambda known: attrs.evolve(known, last_error=why))

@@ -110,6 +110,7 @@ class SupervisedEffects:
             return Told(told.answer, told.effect, item.message_id, provider)
 
         told = await self._sessions.journal.change(prepare)
+        self._tell(told.effect, told.answer.value)
         log.info(
             "effect.prepared",
             entry_id=at.entry_id,
@@ -252,6 +253,10 @@ class SupervisedEffects:
         # Who asked has the whole result, whatever of it is kept.
         return attrs.evolve(told, answer=Answer.COMPLETED, effect=attrs.evolve(kept, result=text))
 
+    def _tell(self, effect: Effect, what: str) -> None:
+        feed = self._sessions.feeds.of(effect.key.entry_id)
+        feed.tell("tool", f"{effect.request.tool}: {what}")
+
     def _own_tools(self) -> Tools:
         if self._tools is None:
             raise refused("This supervisor does no calls itself.")
@@ -294,7 +299,9 @@ class SupervisedEffects:
             journal.put_effect(settled)
             return settled
 
-        return await self._sessions.journal.change(note)
+        settled = await self._sessions.journal.change(note)
+        self._tell(settled, settled.state.value)
+        return settled
 
     async def _doubt(self, told: Told) -> None:
         def doubt(journal: Journal) -> None:

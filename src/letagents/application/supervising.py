@@ -9,6 +9,7 @@ from datetime import datetime
 import attrs
 import structlog
 
+from letagents.application.agent_feed import Feeds
 from letagents.domain import bindings, fencing
 from letagents.domain.bindings import Binding, BindingRefused, Claim, Lent, Place
 from letagents.domain.ids import Credential, MessageId, Token
@@ -66,10 +67,12 @@ class Supervising:
     hold: Hold
     clock: Clock
     vault: Vault = attrs.field(factory=Vault)
+    feeds: Feeds = attrs.field(init=False)
     started_at: datetime = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.started_at = self.clock.now()
+        self.feeds = Feeds(self.clock)
 
     async def bind(self, claim: Claim, token: Token, made: Connection | None = None) -> Binding:
         """Bind a session to its agent; `made` is what its room answered, if we opened it.

@@ -63,6 +63,10 @@ class Journal(Protocol):
         """Return the items of an agent that are not over, first in first."""
         ...
 
+    def newest_items(self, entry_id: str, most: int) -> Sequence[Item]:
+        """Return the items of an agent, over or not, from the newest on, and at most so many."""
+        ...
+
     def last_sequence(self, entry_id: str) -> int:
         """Return the highest number that an item of an agent has; 0 if it has none."""
         ...

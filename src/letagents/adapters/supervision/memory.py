@@ -86,6 +86,11 @@ class MemoryJournal:
         found = (one for one in self._items.values() if one.entry_id == entry_id)
         return sorted((one for one in found if not one.is_over), key=lambda one: one.sequence)
 
+    def newest_items(self, entry_id: str, most: int) -> Sequence[Item]:
+        """Return the items of an agent, over or not, from the newest on, and at most so many."""
+        found = [one for one in self._items.values() if one.entry_id == entry_id]
+        return sorted(found, key=lambda one: -one.sequence)[:most]
+
     def last_sequence(self, entry_id: str) -> int:
         """Return the highest number that an item of an agent has; 0 if it has none."""
         found = (one.sequence for one in self._items.values() if one.entry_id == entry_id)

@@ -59,6 +59,12 @@ _OF_AGENT = ITEMS.c.entry_id == bindparam("entry_id")
 _UNFINISHED = (
     select(ITEMS.c.value).where(_OF_AGENT, ITEMS.c.is_over.is_(False)).order_by(ITEMS.c.sequence)
 )
+_NEWEST = (
+    select(ITEMS.c.value)
+    .where(_OF_AGENT)
+    .order_by(ITEMS.c.sequence.desc())
+    .limit(bindparam("most"))
+)
 _LAST = select(func.max(ITEMS.c.sequence)).where(_OF_AGENT)
 _PUT_ITEM = put_statement(ITEMS)
 
@@ -141,6 +147,10 @@ class SqlJournal:
     def unfinished(self, entry_id: str) -> Sequence[Item]:
         """Return the items of an agent that are not over, first in first."""
         return _all(self._unit.rows(_UNFINISHED, entry_id=entry_id), Item)
+
+    def newest_items(self, entry_id: str, most: int) -> Sequence[Item]:
+        """Return the items of an agent, over or not, from the newest on, and at most so many."""
+        return _all(self._unit.rows(_NEWEST, entry_id=entry_id, most=most), Item)
 
     def last_sequence(self, entry_id: str) -> int:
         """Return the highest number that an item of an agent has; 0 if it has none."""

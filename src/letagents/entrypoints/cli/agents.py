@@ -22,8 +22,12 @@ _WANTED = {"start": "running", "pause": "paused", "stop": "stopped"}
 
 def run(arguments: argparse.Namespace) -> int:
     """Do what the verb says; return the exit code."""
-    printing.output()
     verb = arguments.command
+    if verb in ("status", "logs", "retry", "skip"):
+        from letagents.entrypoints.cli import agent_logs
+
+        return agent_logs.run(arguments)
+    printing.output()
     if verb == "list":
         _say(_asked(wire.LIST_AGENTS, {}), arguments)
     elif verb == "add":

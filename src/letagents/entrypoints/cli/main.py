@@ -372,12 +372,24 @@ def _agents(commands: Commands) -> None:
         ("pause", "stop an agent for now"),
         ("stop", "stop an agent"),
         ("remove", "forget an agent that is stopped"),
+        ("status", "show what each agent is at, and what it is stuck with"),
+        ("logs", "show what an agent does"),
+        ("retry", "have a message tried again that an agent is stuck with"),
+        ("skip", "have a message passed over of which no turn can have begun"),
     ):
         verb = verbs.add_parser(name, help=what)
         if name != "list":
-            verb.add_argument("agent", metavar="AGENT", help="its name: letters, digits, - and _")
+            whole = "?" if name == "status" else None
+            called = "its name: letters, digits, - and _"
+            verb.add_argument("agent", metavar="AGENT", nargs=whole, help=called)
         if name == "add":
             _new_agent(verb)
+        if name in ("retry", "skip"):
+            which = "which one, as msg_7 (the first that is blocked)"
+            verb.add_argument("message", metavar="MESSAGE", nargs="?", help=which)
+        if name == "logs":
+            verb.add_argument("--follow", action="store_true", help="go on as it happens")
+            verb.add_argument("-n", dest="number", type=_count, default=50, help="how many (50)")
         _json(verb)
 
 

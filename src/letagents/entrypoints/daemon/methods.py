@@ -25,6 +25,14 @@ from letagents.wire.moments import to_text
 from letagents.wire.supervisor import NotALine, Params, Request
 
 Result = object
+_CAPABILITIES = {
+    "room_delivery_retry": wire.RETRY_MESSAGE,
+    "room_delivery_skip": wire.SKIP_MESSAGE,
+    "agent_inspector_detail_v1": wire.INSPECT_AGENT,
+    "agent_activity_stream_v1": wire.WATCH_AGENT,
+    "custodialPollingV1": wire.AUTHORIZE,
+    "custodialPollingOffersV1": wire.AUTHORIZE,
+}
 Method = Callable[[Request], Awaitable[Result]]
 
 
@@ -78,8 +86,7 @@ class Methods:
             "runtime_environment_fingerprint": self.identity.environment_fingerprint,
             "compatibility_fingerprint": self.identity.compatibility_fingerprint,
             "capabilities": {
-                "custodialPollingV1": wire.AUTHORIZE in self._table,
-                "custodialPollingOffersV1": wire.AUTHORIZE in self._table,
+                **{flag: name in self._table for flag, name in _CAPABILITIES.items()},
             },
             "generation": self.sessions.hold.generation,
             "pid": os.getpid(),

@@ -18,6 +18,7 @@ import structlog
 
 from letagents.application.household import Household
 from letagents.entrypoints.daemon.agents import Agents
+from letagents.entrypoints.daemon.inspector import Inspector
 from letagents.entrypoints.daemon.methods import Identity, Methods
 from letagents.entrypoints.daemon.server import Server, listening
 from letagents.entrypoints.daemon.tools import RoomTools
@@ -102,13 +103,19 @@ async def supervising(
         household = open_household(
             settings, servers, sessions, WordsForAgents(), providers=providers
         )
-        agents = Agents(household, sessions.clock.now)
+        table = {
+            **Agents(household, sessions.clock.now).table(),
+            **Inspector(household, sessions).table(),
+        }
         identity = _identity(os.environ if environ is None else environ)
-        server = Server(Methods(sessions, effects, identity, agents.table()))
+        server = Server(Methods(sessions, effects, identity, table))
         running = Running(household, server)
         async with listening(settings.supervisor_socket, server), _kept(household, server):
             log.info("supervisor.started", generation=running.generation, pid=os.getpid())
-            yield running
+            try:
+                yield running
+            finally:
+                sessions.feeds.end()
         log.info("supervisor.ended", generation=running.generation)
         sessions.hold.check()
 

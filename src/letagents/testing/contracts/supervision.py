@@ -117,6 +117,7 @@ class SupervisionContract:
             assert journal.ingress("e1") is None
             assert journal.item("none") is None
             assert journal.unfinished("e1") == []
+            assert journal.newest_items("e1", 9) == []
             assert journal.last_sequence("e1") == 0
             assert journal.effect(effect(1).key) is None
             assert journal.effect_named("none") is None
@@ -185,6 +186,9 @@ class SupervisionContract:
 
         def check(journal: Journal) -> None:
             assert journal.unfinished("e1") == [item(1), inbox.dispatched(item(3))]
+            newest = journal.newest_items("e1", 2)
+            assert newest == [inbox.dispatched(item(3)), over]
+            assert journal.newest_items("e2", 9) == [item(7, "e2")]
             assert journal.last_sequence("e1") == 3
             assert journal.last_sequence("e2") == 7
             assert journal.item(over.item_id) == over

@@ -1,0 +1,150 @@
+"""What is seen of one agent, and what a person does about a message that it is stuck with.
+
+(Source: supervisor 3.7.)
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
+
+import attrs
+
+from letagents.application import inspecting
+from letagents.application.agent_feed import Event
+from letagents.application.household import Household
+from letagents.application.inspecting import Detail
+from letagents.application.supervising import Supervising
+from letagents.domain import manifest
+from letagents.domain.bindings import Claim
+from letagents.domain.inbox import Item, Stage
+from letagents.entrypoints.daemon.agents import shown
+from letagents.wire import supervisor as wire
+from letagents.wire.moments import to_text
+from letagents.wire.supervisor import Params, Request
+
+Answer = Callable[[Request], Awaitable[object]]
+
+LONGEST_WAIT = timedelta(seconds=55)
+_AT_WORK = (Stage.DISPATCHING, Stage.AWAITING_RESULT, Stage.RESULT_RECOVERY, Stage.PUBLISHING)
+
+
+@attrs.frozen
+class Inspector:
+    """The methods about one agent."""
+
+    household: Household
+    sessions: Supervising
+
+    def table(self) -> Mapping[str, Answer]:
+        """Return the methods by their names."""
+        return {
+            wire.INSPECT_AGENT: self._inspect,
+            wire.WATCH_AGENT: self._watch,
+            wire.RETRY_MESSAGE: self._retry,
+            wire.SKIP_MESSAGE: self._skip,
+        }
+
+    async def _inspect(self, request: Request) -> object:
+        params = Params.of(request)
+        found = await inspecting.detail(self.sessions.journal, params.text("entry_id"))
+        message_id = params.text("source_message_id")
+        items = [one for one in found.items if not message_id or one.message_id == message_id]
+        return {
+            **_detail(found),
+            "daemon_generation": self.sessions.hold.generation,
+            "items": [_item(one) for one in items],
+        }
+
+    async def _watch(self, request: Request) -> object:
+        params = Params.of(request)
+        entry_id = params.text("entry_id")
+        known = await self.sessions.journal.look(lambda journal: journal.entry(entry_id))
+        if known is None:
+            raise manifest.unknown(entry_id)
+        given = timedelta(milliseconds=max(0, params.number("wait_ms")))
+        feed = self.sessions.feeds.of(entry_id)
+        sequence = max(0, params.number("after_sequence"))
+        events = await feed.after(sequence, min(given, LONGEST_WAIT))
+        return {
+            "daemon_generation": self.sessions.hold.generation,
+            "sequence": events[-1].sequence if events else sequence,
+            "events": [_event(one) for one in events],
+        }
+
+    async def _retry(self, request: Request) -> object:
+        return await self._changed(request, inspecting.retry)
+
+    async def _skip(self, request: Request) -> object:
+        return await self._changed(request, inspecting.skip)
+
+    async def _changed(self, request: Request, change: Callable[..., Awaitable[Item]]) -> object:
+        params = Params.of(request)
+        claim = Claim(
+            entry_id=params.text("entry_id"),
+            room_id=params.text("room_id"),
+            work_attempt_id=params.text("work_attempt_id"),
+            execution_id=params.text("execution_generation_id"),
+            session_id=params.text("agent_session_id"),
+        )
+        generation, own = params.number("daemon_generation"), self.sessions.hold.generation
+        message_id = params.text("source_message_id")
+        await change(self.sessions.journal, claim, generation, message_id, own=own)
+        self.household.look_again(claim.entry_id)
+        return {"accepted": True}
+
+
+def _detail(found: Detail) -> dict[str, object]:
+    entry, binding, first = found.entry, found.binding, found.first
+    execution = entry.execution
+    is_at_work = first is not None and first.stage in _AT_WORK
+    agent = shown(entry)
+    if is_at_work and agent["observed_state"] == "idle":
+        agent["observed_state"] = "working"
+    process = execution.process if execution is not None and not execution.is_over else None
+    return {
+        "agent": agent,
+        "process_id": process.pid if process is not None else None,
+        "provider_continuation_id": entry.continuation_id,
+        "execution_generation_id": execution.execution_id if execution is not None else None,
+        "route": None
+        if binding is None
+        else {
+            "room_id": binding.room_id,
+            "work_attempt_id": binding.work_attempt_id,
+            "execution_generation_id": binding.execution_id,
+            "agent_session_id": binding.session_id,
+        },
+        "room_cursor": _cursor(found),
+        "waiting": len(found.unfinished),
+        "uncertain_effects": [
+            {"effect_id": one.effect_id, "tool_name": one.request.tool} for one in found.uncertain
+        ],
+    }
+
+
+def _cursor(found: Detail) -> str | None:
+    there = found.ingress
+    return str(there.cursor) if there is not None and there.cursor is not None else None
+
+
+def _item(item: Item) -> dict[str, object]:
+    outcome = item.outcome
+    return {
+        "inbox_item_id": item.item_id,
+        "source_message_id": item.message_id,
+        "state": item.stage.value,
+        "attempt_count": item.attempts,
+        "provider_turn_id": item.turn.turn_id if item.turn is not None else None,
+        "outcome": outcome.how.value if outcome is not None else None,
+        "published_message_id": item.published_as,
+        "last_error": item.trouble,
+        "may_be_skipped": not item.is_over and not item.may_have_begun,
+    }
+
+
+def _event(event: Event) -> dict[str, object]:
+    return {
+        "sequence": event.sequence,
+        "observed_at": to_text(event.at),
+        "kind": event.kind,
+        "summary": event.summary,
+    }
