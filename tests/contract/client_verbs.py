@@ -195,6 +195,13 @@ async def _managed(world: World) -> None:
     await world.make("/board-managers", admin, agent_session_id=own.session_id)
 
 
+async def _called(world: World) -> None:
+    """Let somebody call the worker."""
+    said = {"text": "@agent:ada/juniper hello", "desktop_human_client": True}
+    made = await world.make("/messages", world.callers["admin"], **said)
+    world.named["message_id"] = str(made["id"])
+
+
 async def _claimed(world: World) -> None:
     await world.make(
         "/path-claims",
@@ -366,19 +373,10 @@ VERBS: dict[str, Verb] = {
     ),
     "HostedReceipts.of": asks(lambda end: end.of(HostedReceipts).of(ROOM, MESSAGE)),
     "HostedReceipts.declare": Verb(
-        lambda end: end.of(HostedReceipts).declare(ROOM, MESSAGE, State.ACKNOWLEDGED, end.fence),
-        answer={
-            "receipt": {
-                "message_id": "msg_1",
-                "agent_session_id": "agent_session_1",
-                "agent_key": "ada/worker",
-                "actor_label": "Worker",
-                "activation_reason": "explicit_mention",
-                "receipt_state": "acknowledged",
-                "created_at": "2030-01-01T00:00:00Z",
-                "updated_at": "2030-01-01T00:00:00Z",
-            }
-        },
+        lambda end: end.of(HostedReceipts).declare(
+            ROOM, MessageId.parse(end.named["message_id"]), State.RESPONDING, end.fence
+        ),
+        ready=_called,
     ),
     "HostedReports.report": Verb(
         lambda end: end.of(HostedReports).report(ROOM, REPORT, end.fence), reads=False
@@ -423,11 +421,11 @@ VERBS: dict[str, Verb] = {
 ABOUT: dict[str, str] = {
     "HostedBoard.task": "id",
     "HostedBoard.change": "id",
+    "HostedBoard.mute": "id",
     "HostedBoard.lease_action": "task id",
     "HostedBoard.review_action": "task id",
     "HostedBoard.verdict": "task_id",
     "HostedBoard.history": "task id",
-    "HostedBoard.mute": "id",
     "HostedGovernance.intent": "intent id",
     "HostedGovernance.approve": "intent id",
     "HostedGovernance.deny": "intent id",

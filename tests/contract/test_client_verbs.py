@@ -35,7 +35,7 @@ FENCE = Fence(SessionId("agent_session_7"), UNNUMBERED, Token(SECRET))
 LARGEST = 10_000
 NAMED = dict.fromkeys(
     ("task_id", "lock_id", "key", "intent_id", "record_id", "attention_id", "reasoning_id"), "x_1"
-) | {"rule_id": "x_1"}
+) | {"rule_id": "x_1", "message_id": "msg_1"}
 
 Says = Callable[[httpx.Request], httpx.Response]
 

@@ -25,9 +25,11 @@ from letagents.application.hosting import Hosting
 from letagents.application.remote_chats import Elsewhere
 from letagents.domain import accounts
 from letagents.domain.accounts import Account, TokenKind
+from letagents.domain.errors import RoomsUnavailable
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.domain.messages import After, Page
+from letagents.domain.rooms import Room
 from letagents.domain.serving import Bounds
 from letagents.domain.surfaces import OFFERS
 from letagents.entrypoints.mcp.over_http import SESSIONS_OF_ONE
@@ -47,6 +49,13 @@ class WaitedFor(MemoryRooms):
 
     waiting = 0
     _changed: anyio.Event | None = None
+
+    is_away = False
+
+    async def join(self, room_id: RoomId, *, create: bool = True) -> Room:
+        if self.is_away:
+            raise RoomsUnavailable("The rooms in /srv/server.db are full.", remedy="Look at /srv.")
+        return await super().join(room_id, create=create)
 
     async def wait(
         self, room_id: RoomId, window: After, *, timeout: timedelta, viewer: Fence | None = None
@@ -534,3 +543,14 @@ async def test_who_has_not_entered_a_room_reads_and_writes_nothing_there(house: 
 
     assert {name: told for name, told in alone.items() if told != "refused"} == {}
     assert all("the secret plan" in str(one) for one in own)
+
+
+async def test_nobody_is_told_where_a_server_keeps_its_rooms(house: House) -> None:
+    chat, http = await house.chat(NEW), await house.raw()
+    house.rooms.is_away = True
+    told = [
+        await chat.refused("join_room", name="harbour"),
+        (await http.post("/rooms/harbour/join")).text,
+    ]
+
+    assert all("rooms_unavailable" in one and "/srv" not in one for one in told), told

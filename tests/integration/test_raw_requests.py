@@ -131,3 +131,23 @@ async def test_a_body_that_does_not_end_is_cut_at_its_bound(server: Server) -> N
 
     assert not answer or answer.split(" ", 2)[1] == "413"
     assert await server.status("/rooms/shed/messages") == 200
+
+
+async def test_who_is_refused_by_a_server_that_stops_is_heard_to_the_end() -> None:
+    """Hung up on while they send, they would lose the answer."""
+    served = hosting(MemoryRooms(CountingIds(), ManualClock()), ManualClock())
+    served.stopping.set()
+    async with listening(served) as address:
+        at = urlsplit(address)
+        reader, writer = await asyncio.open_connection(at.hostname, at.port)
+        writer.write(b"POST /agents HTTP/1.1\r\nHost: x\r\nContent-Length: 40000\r\n\r\n")
+        for _ in range(4):
+            writer.write(b"x" * 10_000)
+            await writer.drain()
+            await asyncio.sleep(0.02)  # so that it comes in pieces
+        with anyio.fail_after(30):
+            answer = await reader.read()
+        writer.close()
+
+    assert answer.startswith(b"HTTP/1.1 401 ")
+    assert answer.endswith(b"}")

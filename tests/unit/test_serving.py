@@ -3,6 +3,7 @@
 import pytest
 
 from letagents.domain import serving, sign_in
+from letagents.domain.errors import Malformed, OutcomeUnknown, RoomsUnavailable
 from letagents.domain.serving import Exposed, OwnSignIn
 
 
@@ -125,3 +126,23 @@ def test_a_servers_own_pages_and_programs_without_one_may_call_it(origin: str | 
 )
 def test_no_other_page_may_call_a_server(origin: str) -> None:
     assert not serving.is_our_page(origin, "localhost:3001", KNOWN)
+
+
+@pytest.mark.rule("Q34")
+@pytest.mark.parametrize("kind", [RoomsUnavailable, OutcomeUnknown])
+def test_others_are_not_told_of_the_place_and_know_what_to_do(
+    kind: type[RoomsUnavailable | OutcomeUnknown],
+) -> None:
+    place = "/srv/server.db"
+    told = serving.for_others(kind(f"{place} broke.", remedy=f"Look at {place}."))
+
+    assert type(told) is kind
+    assert place not in f"{told.happened} {told.remedy}"
+    assert "all again" in told.remedy
+
+
+@pytest.mark.rule("Q34")
+def test_what_a_caller_did_wrong_is_told_as_it_is() -> None:
+    error = Malformed("text is blank.", remedy="Pass text.")
+
+    assert serving.for_others(error) is error

@@ -6,6 +6,8 @@ Q17  A sign-in of this machine is for one server, however its loopback address i
 Q18  A call names the server by an address, as localhost, or by a name that it is known by: so a
      name that somebody else's page was given for this machine's address leads nowhere.
 Q19  A page makes calls only to the server that it is from.
+Q34  What is wrong with the place where a server keeps its rooms is for who runs it: others are told
+     that they cannot be used, or that it is not known what happened.
 """
 
 import re
@@ -14,7 +16,7 @@ from datetime import timedelta
 
 import attrs
 
-from letagents.domain.errors import LetAgentsError, Retry
+from letagents.domain.errors import LetAgentsError, OutcomeUnknown, Retry, RoomsUnavailable
 
 PORT = 3001
 COUNTED_WITHIN = timedelta(seconds=60)
@@ -109,6 +111,21 @@ def check_reach(host: str, *, has_accounts: bool, insists: bool) -> None:
         remedy="Make one with `letagents accounts add LOGIN`, or pass --insecure if whoever "
         "reaches that address may know of it.",
     )
+
+
+def for_others(error: LetAgentsError) -> LetAgentsError:
+    """Return what is told of an error to who calls a server (Q34)."""
+    if type(error) is RoomsUnavailable:
+        return RoomsUnavailable(
+            "The rooms of this server cannot be used now.",
+            remedy="Nothing happened. Call again after a while; its log says what is wrong.",
+        )
+    if type(error) is OutcomeUnknown:
+        return OutcomeUnknown(
+            "The server broke off while it wrote down what was asked.",
+            remedy="Read the room before calling again, or call again with the same key.",
+        )
+    return error
 
 
 def place_of(url: str) -> str | None:

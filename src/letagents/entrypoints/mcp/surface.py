@@ -51,7 +51,32 @@ def _as_seen(tool: Tool[Visit], caller: Caller, mode: Mode) -> Tool[Visit]:
         tool = attrs.evolve(tool, run=_no_supervisor, read_only=reads(tool.name), result=_ANYTHING)
         closes = tool.name == "update_task" and caller.is_in_local_turn
         return attrs.evolve(tool, purpose=f"{tool.purpose} {_CLOSING}") if closes else tool
+    if caller.is_afar:
+        tool = _of_a_server(tool)
     return _in_the_core(tool, caller) if caller.toolset is Toolset.CORE else tool
+
+
+def _of_a_server(tool: Tool[Visit]) -> Tool[Visit]:
+    """Return a tool as it is offered to others, who are not told where rooms are (Q34)."""
+
+    async def run(visit: Visit, arguments: Arguments, progress: Progress) -> Plain:
+        from letagents.domain.serving import for_others
+
+        try:
+            return await tool.run(visit, arguments, progress)
+        except LetAgentsError as error:
+            if (told := for_others(error)) is error:
+                raise
+            _log(tool.name, error)
+            raise told from error
+
+    return attrs.evolve(tool, run=run)
+
+
+def _log(tool: str, error: LetAgentsError) -> None:
+    import structlog
+
+    structlog.get_logger().error("rooms.failed", tool=tool, happened=error.happened)
 
 
 def _in_the_core(tool: Tool[Visit], caller: Caller) -> Tool[Visit]:

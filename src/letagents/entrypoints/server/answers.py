@@ -7,6 +7,7 @@ import orjson
 import structlog
 from starlette.responses import Response
 
+from letagents.domain import serving
 from letagents.domain.accounts import LoginTaken, NotYourAgent, WorkerSessionRequired
 from letagents.domain.errors import LetAgentsError, NotSignedIn
 from letagents.wire.http import problems
@@ -66,12 +67,19 @@ def problem(error: Exception) -> Response:
     if isinstance(error, Refused):
         return answer(error.body, error.status)
     if isinstance(error, Told):
-        status, body = problems.plain(error.error, error.forms)
+        status, body = problems.plain(_for_others(error.error), error.forms)
         return answer(body, status)
     if isinstance(error, Unreadable):
         return answer({"error": f"The request cannot be read: {error}."}, 400)
     if isinstance(error, LetAgentsError):
-        status, body = problems.plain(error)
+        status, body = problems.plain(_for_others(error))
         return answer(body, _STATUS.get(type(error), status))
     log.error("request.failed", exc_info=error)
     return answer({"error": "The request could not be carried out."}, 500)
+
+
+def _for_others(error: LetAgentsError) -> LetAgentsError:
+    told = serving.for_others(error)
+    if told is not error:
+        log.error("rooms.failed", happened=error.happened, remedy=error.remedy)
+    return told

@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from letagents.application.hosting import Hosting
 from letagents.application.remote_chats import Elsewhere
+from letagents.domain.accounts import NOBODY
 from letagents.domain.errors import UnknownRoom
 from letagents.entrypoints.server import workers
 from letagents.entrypoints.server.answers import answer, problem
@@ -137,26 +138,26 @@ class _Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        request = Request(scope, receive, send)
+        call = Call(Request(scope, receive, send), self.hosting, NOBODY)
         with ExitStack() as under_way:
-            response = await self._answered(request, under_way)
+            response = await self._answered(call, under_way)
             if self.hosting.stopping.is_set():
                 response.headers["Connection"] = "close"
+                await call.hear_out()
             # The route and not the path: an invite code in it lets everybody in.
             self.hosting.answered[self.route, response.status_code] += 1
             log.info("request.answered", route=self.route, status=response.status_code)
             await response(scope, receive, send)
 
-    async def _answered(self, request: Request, under_way: ExitStack) -> Response:
+    async def _answered(self, call: Call, under_way: ExitStack) -> Response:
         try:
-            principal = await self.hosting.principal(bearer(request), cookie(request))
+            request = call.request
+            call.principal = await self.hosting.principal(bearer(request), cookie(request))
             check_declared(request, self.hosting.bounds.body)
-            call = Call(request, self.hosting, principal)
-            if principal.account is None:
-                principal = await workers.principal(call, self.route) or principal
-                call.principal = principal
-            if principal.account is not None:
-                under_way.enter_context(self.hosting.under_way.one(principal.account.account_id))
+            if call.principal.account is None:
+                call.principal = await workers.principal(call, self.route) or call.principal
+            if (account := call.principal.account) is not None:
+                under_way.enter_context(self.hosting.under_way.one(account.account_id))
             return await self._handled(call)
         except Exception as error:  # noqa: BLE001  # each is answered, the unexpected ones logged
             return problem(error)

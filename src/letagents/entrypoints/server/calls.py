@@ -35,6 +35,8 @@ from letagents.wire.http.reading import Fields
 
 BODY_WITHIN = 30.0
 """Seconds in which it has to come."""
+UNREAD_WITHIN = 1.0
+"""Seconds that what nobody reads may take to come."""
 SESSION_COOKIE = "letagents_session"
 PAGE, LONGEST_PAGE = 200, 500
 
@@ -50,6 +52,8 @@ class Call:
     principal: Principal
     _body: dict[str, Any] | None = None
     _meant: RoomId | None = None
+    _is_heard: bool = False
+    """Whether all of the body came."""
 
     @property
     def account(self) -> Account:
@@ -158,16 +162,32 @@ class Call:
             self._body = _object(await self._read())
         return self._body
 
+    async def hear_out(self) -> None:
+        """Take what is still to come of a body that nobody read.
+
+        Who is hung up on while they send may lose what they were answered.
+        """
+        if self.request.method == "GET":
+            return
+        with suppress(TimeoutError, Refused):
+            async with asyncio.timeout(UNREAD_WITHIN):
+                while not self._is_heard:
+                    await self._piece()
+
+    async def _piece(self) -> bytes:
+        message = await self.request.receive()
+        if message["type"] == "http.disconnect":
+            raise Refused(400, "request body was not sent to its end")
+        self._is_heard = not message.get("more_body", False)
+        piece: bytes = message.get("body", b"")
+        return piece
+
     async def _read(self) -> bytes:
-        pieces, size, is_more = [], 0, True
+        pieces, size = [], 0
         try:
             async with asyncio.timeout(BODY_WITHIN):
-                while is_more:
-                    message = await self.request.receive()
-                    if message["type"] == "http.disconnect":
-                        raise Refused(400, "request body was not sent to its end")
-                    pieces.append(message.get("body", b""))
-                    is_more = message.get("more_body", False)
+                while not self._is_heard:
+                    pieces.append(await self._piece())
                     size += len(pieces[-1])
                     _check_size(size, self.hosting.bounds.body)
         except TimeoutError:
