@@ -74,20 +74,22 @@ class Draft:
     key: ClientKey
     reply_to: MessageId | None = None
     thread: MessageId | None = None
-    prompt_kind: str | None = attrs.field(default=None)
+    prompt_kind: str | None = None
 
     @text.validator
     def _check(self, _field: object, value: object) -> None:
+        if self.prompt_kind is not None:
+            _check_kind(self.prompt_kind)
         if value != "" or self.prompt_kind != AUTO:
             checked_text(value)
 
-    @prompt_kind.validator
-    def _check_kind(self, _field: object, value: object) -> None:
-        if value is not None and value not in PROMPT_KINDS:
-            known = ", ".join(PROMPT_KINDS)
-            raise Malformed(
-                f"agent_prompt_kind must be one of: {known}.", remedy="Pass one of them, or none."
-            )
+
+def _check_kind(kind: object) -> None:
+    if kind not in PROMPT_KINDS:
+        known = ", ".join(PROMPT_KINDS)
+        raise Malformed(
+            f"agent_prompt_kind must be one of: {known}.", remedy="Pass one of them, or none."
+        )
 
 
 @attrs.frozen
