@@ -8,18 +8,21 @@ from typing import TypeVar
 import attrs
 import pytest
 
+from letagents.adapters.rooms.kept.receipts import KeptReceipts
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.adapters.supervision.memory import MemoryPlace, MemorySupervision
 from letagents.application.delivery import Agent, Delivery
+from letagents.application.receipts import Reached
 from letagents.application.recovering import recover
 from letagents.domain import inbox, turns
 from letagents.domain.errors import Malformed, RoomsUnavailable
 from letagents.domain.fencing import Fence
-from letagents.domain.ids import ClientKey, RoomId
+from letagents.domain.ids import ClientKey, MessageId, RoomId
 from letagents.domain.inbox import Item, Stage
 from letagents.domain.manifest import Entry
 from letagents.domain.messages import After, Draft, Latest, Message
 from letagents.domain.progress import Activity
+from letagents.domain.receipts import State
 from letagents.domain.turns import Answered, Fate, Outcome
 from letagents.entrypoints.daemon.words import WordsForAgents
 from letagents.ports.providers import Connection, Conversation, Launch, Reference, Turn
@@ -182,7 +185,14 @@ class World:
         agent = Agent("e1", ROOM, "Be kind.", "w1", "x1", self.fence, mind)
         rooms: RoomTransport = MortalRooms(self.rooms, edge, away)  # type: ignore[assignment]  # it passes on all but one verb
         return Delivery(
-            agent, journal, rooms, WordsForAgents(), clock, self.ids, pause=self._paused
+            agent,
+            journal,
+            rooms,
+            WordsForAgents(),
+            clock,
+            self.ids,
+            pause=self._paused,
+            reached=Reached(lambda: KeptReceipts(self.rooms)),
         )
 
     async def _paused(self, _seconds: float) -> None:
@@ -290,6 +300,8 @@ async def test_silence_is_acknowledged(world: World) -> None:
 
     assert await world.answers() == []
     assert [one.stage for one in world.items()] == [Stage.ACKNOWLEDGED_NO_REPLY]
+    [receipt] = await KeptReceipts(world.rooms).of(ROOM, MessageId(1))
+    assert receipt.state is State.ACKNOWLEDGED
 
 
 @pytest.mark.parametrize(

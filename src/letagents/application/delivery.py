@@ -15,6 +15,7 @@ import attrs
 import structlog
 
 from letagents.application.admission import admitted, check_room
+from letagents.application.receipts import Reached
 from letagents.domain import (
     effects,
     inbox,
@@ -94,6 +95,7 @@ class Delivery:
     pause: Callable[[float], Awaitable[None]] = anyio.sleep
     tell: Callable[[str, str], None] = lambda kind, summary: None
     """Is told what happens, as it happens."""
+    reached: Reached | None = None
 
     _came_in: asyncio.Event = attrs.field(factory=asyncio.Event)
     _moved: asyncio.Event = attrs.field(factory=asyncio.Event)
@@ -267,6 +269,9 @@ class Delivery:
         self.tell("turn.ended", left.trouble or left.stage.value)
         if left.stage is Stage.PUBLISHING:
             await self._publish(left)
+        elif left.stage is Stage.ACKNOWLEDGED_NO_REPLY and self.reached is not None:
+            about = MessageId.parse(item.message_id)
+            await self.reached.passed_over(RoomId(item.room_id), about, self.agent.fence)
 
     def _open(self, journal: Journal, item: Item) -> list[Effect]:
         turn_id = item.turn.turn_id if item.turn is not None else ""

@@ -15,6 +15,7 @@ import structlog
 
 from letagents.application.admission import admitted
 from letagents.application.delivery import Agent, Delivery, Words
+from letagents.application.receipts import Reached
 from letagents.application.servers import Lodging, LodgingOf
 from letagents.application.supervising import Supervising
 from letagents.domain import manifest, recovery
@@ -61,6 +62,7 @@ class _InRoom:
     entry: Entry
     rooms: RoomTransport
     fence: Fence
+    reached: Reached | None = None
 
 
 @attrs.define(eq=False)
@@ -259,7 +261,7 @@ class Keeper:
             api_url=entry.api_url,
         )
         await self.sessions.bind(claim, made.fence.token, made)
-        return _InRoom(entry, lodging.rooms, made.fence)
+        return _InRoom(entry, lodging.rooms, made.fence, lodging.reached)
 
     async def _entered(self, entry: Entry, rooms: RoomTransport) -> Entry:
         """Enter the room, and note its own name where it was called by another."""
@@ -307,6 +309,7 @@ class Keeper:
             self.sessions.clock,
             self.ids,
             tell=self._tell,
+            reached=place.reached,
         )
         self._delivery = delivery
         self._delivering = asyncio.create_task(self._delivered(delivery, execution))

@@ -1,11 +1,13 @@
 """What became of messages with those whom they are for, for one client."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import attrs
 
-from letagents.domain.errors import NotAvailable
+from letagents.domain.errors import LetAgentsError, NotAvailable
+from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
 
 if TYPE_CHECKING:  # a process that asks for nothing of this loads nothing of it
@@ -29,3 +31,15 @@ class Reached:
                 "These rooms keep no receipts.", remedy="Ask in the room: send_message."
             )
         return await receipts.of(room_id, message_id)
+
+    async def passed_over(self, room_id: RoomId, message_id: MessageId, by: Fence) -> None:
+        """Let the room know that a message is dealt with to which nothing is answered.
+
+        Where that cannot be said, it goes on to be shown as what is being worked on, and no more
+        comes of it.
+        """
+        from letagents.domain.receipts import State
+
+        if (receipts := self.opening()) is not None:
+            with suppress(LetAgentsError):
+                await receipts.declare(room_id, message_id, State.ACKNOWLEDGED, by)

@@ -10,6 +10,7 @@ import anyio
 import attrs
 
 from letagents.application.client import LetAgents
+from letagents.application.receipts import Reached
 from letagents.domain.hints import Hints
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.sessions import Session
@@ -24,6 +25,8 @@ class Lodging:
     rooms: RoomTransport
     owner: str = "owner"
     owner_label: str = "Owner"
+    reached: Reached | None = None
+    """Who is told there how far the agents are with messages."""
 
 
 SessionOf = Callable[[RoomTransport, RoomId, SessionId], Awaitable[Session | None]]
@@ -61,8 +64,9 @@ class Servers:
     async def lodging(self, api_url: str) -> Lodging:
         """Return the rooms at an address, and on whose behalf agents come into them."""
         letagents = await self.at(api_url)
-        owner = await letagents.chat(self.hints).chat.owner()
-        return Lodging(letagents.rooms, owner.slug, owner.label)
+        client = letagents.chat(self.hints)
+        owner = await client.chat.owner()
+        return Lodging(letagents.rooms, owner.slug, owner.label, client.reached)
 
     async def session(self, at: Authority) -> Session | None:
         """Return the session of an agent, which it may have opened itself in rooms of ours."""
