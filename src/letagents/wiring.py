@@ -24,8 +24,10 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.adapters.rooms.book import Keeping, Noting
     from letagents.adapters.rooms.hosted.rooms import HostedRooms
     from letagents.adapters.rooms.routed import RoutedRooms
+    from letagents.adapters.services import Service
     from letagents.adapters.state.json_file import JsonFileState
     from letagents.adapters.state.sqlite import SqliteState
+    from letagents.adapters.supervision.hold import HomeHold
     from letagents.application.borrowed import BorrowedRooms
     from letagents.application.client import LetAgents
     from letagents.application.delivery import Words
@@ -481,8 +483,11 @@ async def open_supervisor(
     tools: "Tools | None" = None,
     *,
     journal_of: "JournalOf | None" = None,
+    patience: float = 0.0,
 ) -> "AsyncIterator[tuple[Supervising, SupervisedEffects]]":
     """Open what a supervisor of this home needs; nobody else supervises it meanwhile.
+
+    One that does is waited for, `patience` seconds.
 
     `written` writes results as they are kept; with `tools` it does its agents' calls itself.
     `journal_of` returns the journal of a generation, in the place of the home's own file.
@@ -502,7 +507,7 @@ async def open_supervisor(
     async with AsyncExitStack() as opened:
         hold = HomeHold(settings.home)
         opened.callback(hold.close)
-        hold.take()
+        await _taken(hold, patience)
         if journal_of is not None:
             journal: Supervision = journal_of(hold.generation)
         else:
@@ -512,6 +517,22 @@ async def open_supervisor(
         sessions = Supervising(journal, hold, clock)
         opened.callback(sessions.vault.forget)
         yield sessions, SupervisedEffects(sessions, SystemIds(), written, tools)
+
+
+async def _taken(hold: "HomeHold", patience: float) -> None:
+    """Take the home, once whoever has it lets go of it within `patience` seconds."""
+    import anyio
+
+    from letagents.domain.manifest import AlreadySupervised
+
+    until = anyio.current_time() + patience
+    while True:
+        try:
+            return hold.take()
+        except AlreadySupervised:
+            if anyio.current_time() >= until:
+                raise
+            await anyio.sleep(0.05)
 
 
 @asynccontextmanager
@@ -711,6 +732,13 @@ def open_household(
         )
 
     return Household(sessions.journal, keeper_of, sessions.hold.generation, trees, ids, models)
+
+
+def supervisor_service(settings: "Settings", environ: "Mapping[str, str]") -> "Service":
+    """Return what runs the supervisor of this home whenever its user is there."""
+    from letagents.adapters.services import service
+
+    return service(settings.home.absolute(), environ)
 
 
 async def ask_supervisor(

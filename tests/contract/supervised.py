@@ -1,5 +1,6 @@
 """A supervisor in this process, at a real socket, with one agent in a turn."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
@@ -54,11 +55,18 @@ class CountingTools:
     """Answers always the same, and remembers for whom."""
 
     runs: list[tuple[str, Authority]] = attrs.field(factory=list)
+    begun: asyncio.Event = attrs.field(factory=asyncio.Event)
+    let: asyncio.Event = attrs.field(factory=asyncio.Event)
+
+    def __attrs_post_init__(self) -> None:
+        self.let.set()
 
     async def run(
         self, tool: str, arguments: Mapping[str, object], authority: Authority
     ) -> Mapping[str, object]:
         self.runs.append((tool, authority))
+        self.begun.set()
+        await self.let.wait()
         return RESULT
 
 

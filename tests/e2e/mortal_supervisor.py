@@ -222,7 +222,12 @@ def main() -> None:
     async def supervise() -> None:
         minds = {"codex": Minds(Path(os.environ["MINDS"]))}
         await process.supervise(
-            settings, os.environ, announce, providers=minds, journal_of=journal_of
+            settings,
+            os.environ,
+            announce,
+            replaces="MORTAL_REPLACES" in os.environ,
+            providers=minds,
+            journal_of=journal_of,
         )
 
     anyio.run(supervise)

@@ -1,13 +1,16 @@
 """A supervisor that is killed at each of its records; nothing is done twice, and nothing left."""
 
+import asyncio
 import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.e2e.killed import EDGES, ended, home, line
-from tests.e2e.minds import UNCERTAIN
+from tests.e2e.minds import DONE, UNCERTAIN, by_socket
+from tests.e2e.shell import PATIENCE
 
 from letagents.adapters.supervision.hold import LOCK
 
@@ -46,3 +49,27 @@ async def test_a_supervisor_that_wakes_when_another_took_over_writes_nothing(
                 await ours.heard(f"answer {await ours.ask()}")
                 await ours.check()
         assert ours.minds.told[about] == UNCERTAIN
+
+
+async def test_a_newer_supervisor_takes_over_in_the_middle_of_a_turn(tmp_path: Path) -> None:
+    acting, let = asyncio.Event(), asyncio.Event()
+
+    async def act(*call: Any) -> Any:
+        acting.set()
+        await let.wait()
+        return await by_socket(*call)
+
+    async with home(tmp_path, act) as ours:
+        with ours.supervisor() as old:
+            await line(old)
+            await ours.add()
+            about = await ours.ask()
+            async with asyncio.timeout(PATIENCE):
+                await acting.wait()
+            with ours.supervisor(MORTAL_REPLACES="1") as new:
+                await line(new)
+                assert await ended(old) == 0
+                let.set()
+                await ours.heard(f"answer {about}")
+                await ours.check()
+    assert ours.minds.told[about] == DONE

@@ -98,3 +98,19 @@ def test_what_an_agent_calls_its_supervisor_does_once(tmp_path: Path) -> None:
     assert said[0]["sender"].startswith("Worker1")
     assert "task_9" in refused
     assert session.token.value.encode() not in b"".join([*process.said, *process.complained])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="its folder is systemd's")
+def test_a_service_is_shown_written_and_removed(tmp_path: Path) -> None:
+    home, settings = tmp_path / "h", {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    shown = run(home, "supervise", "install", "--show", settings=settings).stdout
+    assert f'Environment="LETAGENTS_HOME={home}"' in shown
+    assert not (tmp_path / "config").exists()
+    written = run(home, "supervise", "install", settings=settings).stdout
+    (file,) = (tmp_path / "config").rglob("*.service")
+    assert file.read_text() == shown
+    assert "systemctl --user enable --now letagents-supervisor.service" in written
+    assert (
+        "systemctl --user disable" in run(home, "supervise", "uninstall", settings=settings).stdout
+    )
+    assert not file.exists()

@@ -306,3 +306,20 @@ async def test_a_person_lists_what_is_uncertain_and_settles_it(world: SocketWorl
     replayed = await ask(world, wire.PREPARE, prepare | {"daemon_generation": 2})
     code = replayed["result"]["result"]["structuredContent"]["code"]
     assert code == "SUPERVISED_EFFECT_SETTLED"
+
+
+async def test_who_hands_over_ends_what_it_has_begun(world: SocketWorld) -> None:
+    assert world.tools is not None
+    world.tools.let.clear()
+    await ask(world, wire.BIND, SESSION)
+    calling = asyncio.create_task(ask(world, wire.EXECUTE, {**CALL, "input": {}}))
+    async with asyncio.timeout(30):
+        await world.tools.begun.wait()
+        await ask(world, wire.PREPARE_HANDOFF)
+        ending = asyncio.create_task(world.end())
+        while world.socket.exists():  # noqa: ASYNC110  what it waits for has no event
+            await asyncio.sleep(0.001)
+        world.tools.let.set()
+        await ending
+
+    assert (await calling)["result"]["state"] == "completed"

@@ -7,6 +7,7 @@ room's keys what was done, and does the rest. Nothing is done within a transacti
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Protocol
 
@@ -45,6 +46,8 @@ log = structlog.get_logger()
 CONTEXT = 30
 """So many messages before the one of a turn are told with it."""
 POLL = timedelta(seconds=25)
+NAMING = 5.0
+"""Seconds that the id of a turn which has just been begun is waited for by who is to leave."""
 AGAIN_AFTER = 1.0
 """Seconds before a turn that goes on is looked at again, or a room that is away asked again."""
 
@@ -99,6 +102,11 @@ class Delivery:
 
     _came_in: asyncio.Event = attrs.field(factory=asyncio.Event)
     _moved: asyncio.Event = attrs.field(factory=asyncio.Event)
+    _named: asyncio.Event = attrs.field(factory=asyncio.Event)
+    """Set unless a turn was begun whose id is not written down yet."""
+
+    def __attrs_post_init__(self) -> None:
+        self._named.set()
 
     @property
     def has_moved(self) -> bool:
@@ -121,6 +129,9 @@ class Delivery:
                 task.result()
         finally:
             unwatch()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(NAMING):
+                    await self._named.wait()
             for task in (collecting, delivering):
                 task.cancel()
             await asyncio.gather(collecting, delivering, return_exceptions=True)
@@ -221,26 +232,36 @@ class Delivery:
 
     async def _run(self, item: Item) -> None:
         text = await self._prompt(item)
+        self._named.clear()
+        try:
+            outcome = await self._begun(item, text)
+        finally:
+            self._named.set()
+        if outcome is not None:
+            await self._end(item, outcome)
+
+    async def _begun(self, item: Item, text: str) -> Fate | None:
+        """Run a turn, and return how it ended; None if a person had it passed over just now."""
         moved = await self._change(item, lambda one: one if one.is_over else inbox.dispatched(one))
         if moved.is_over:
-            return  # a person had it passed over just now
+            return None
 
         async def started(turn_id: str) -> None:
             agent = self.agent
             conversation_id = agent.conversation.reference.conversation_id
             turn = TurnBinding(turn_id, agent.work_attempt_id, agent.execution_id, conversation_id)
             await self._change(item, lambda one: inbox.started(one, turn))
+            self._named.set()
             self.tell("turn.began", f"It is about {item.message_id}.")
 
         turn = Turn(item.item_id, text, self.ids.uuid())
         try:
-            outcome: Fate = await self.agent.conversation.run(turn, started)
+            return await self.agent.conversation.run(turn, started)
         except turns.ConversationBusy:
-            outcome = turns.NeverStarted()
+            return turns.NeverStarted()
         except turns.TurnUnsettled:
             await self._change(item, inbox.after_crash)
             raise
-        await self._end(item, outcome)
 
     async def _look_up(self, item: Item) -> None:
         if item.stage in (Stage.PENDING, Stage.DISPATCHING):

@@ -74,6 +74,11 @@ class SupervisedEffects:
         """Whether calls are done here."""
         return self._tools is not None
 
+    async def drained(self) -> None:
+        """Return once nothing is under way that was begun here."""
+        while self._under_way:
+            await asyncio.wait([task for _, task in self._under_way.values()])
+
     async def prepare(self, at: Coordinates, asked: Asked, *, is_change: bool) -> Told:
         """Write a call down before it is done; return what is to become of it.
 

@@ -356,8 +356,15 @@ def _accounts(commands: Commands) -> None:
 def _supervise(commands: Commands) -> None:
     does = "answer the processes of supervised agents, and keep the journal of what they do"
     supervise = _command(commands, "supervise", module="supervising", does=does)
+    ways = supervise.add_mutually_exclusive_group(required=True)
     foreground = "do it in this process, until Ctrl-C"
-    supervise.add_argument("--foreground", action="store_true", required=True, help=foreground)
+    ways.add_argument("--foreground", action="store_true", help=foreground)
+    service = "write, or remove, a service of yours that does it whenever you are signed in"
+    ways.add_argument("service", nargs="?", choices=("install", "uninstall"), help=service)
+    replace = "let the supervisor that runs hand over to this one"
+    supervise.add_argument("--replace", action="store_true", help=replace)
+    show = "only show what would be written"
+    supervise.add_argument("--show", action="store_true", help=show)
     _json(supervise)
 
 

@@ -1,4 +1,4 @@
-"""`letagents supervise`: the supervisor of this home, as a process in the foreground."""
+"""`letagents supervise`: the supervisor of this home, in the foreground or as a service."""
 
 import argparse
 import os
@@ -7,14 +7,17 @@ import anyio
 
 from letagents.entrypoints import logs
 from letagents.entrypoints.cli import printing
-from letagents.entrypoints.daemon import process
-from letagents.settings import load
+from letagents.settings import Settings, load
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Supervise until a signal comes; return the exit code."""
+    """Supervise until a signal comes, or see to the service; return the exit code."""
     settings = load()
     printing.output()
+    if arguments.service is not None:
+        return _service(arguments, settings)
+    from letagents.entrypoints.daemon import process
+
     logs.configure(settings.log, settings.log_level)
     place = str(settings.supervisor_socket)
 
@@ -25,5 +28,30 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             printing.say(f"Supervising as generation {generation}, at {place}.")
 
-    anyio.run(process.supervise, settings, os.environ, announce)
+    async def supervise() -> None:
+        await process.supervise(settings, os.environ, announce, replaces=arguments.replace)
+
+    anyio.run(supervise)
     return 0
+
+
+def _service(arguments: argparse.Namespace, settings: Settings) -> int:
+    from letagents.wiring import supervisor_service
+
+    service = supervisor_service(settings, os.environ)
+    if arguments.show:
+        printing.say(service.text.rstrip("\n"))
+    elif arguments.service == "install":
+        service.install()
+        _say(f"Written: {service.file}. Start it with:", service.start)
+    elif service.uninstall():
+        _say(f"Removed: {service.file}. End what it started with:", service.end)
+    else:
+        printing.say(f"There is no {service.file}.")
+    return 0
+
+
+def _say(what: str, commands: tuple[str, ...]) -> None:
+    printing.say(what)
+    for command in commands:
+        printing.say(f"  {command}")

@@ -8,7 +8,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from importlib.metadata import version
 from types import FrameType
 from typing import Any
@@ -17,17 +17,24 @@ import attrs
 import structlog
 
 from letagents.application.household import Household
+from letagents.domain.supervised import SupervisorUnavailable
 from letagents.entrypoints.daemon.agents import Agents
 from letagents.entrypoints.daemon.inspector import Inspector
 from letagents.entrypoints.daemon.methods import Identity, Methods
-from letagents.entrypoints.daemon.server import Server, listening
+from letagents.entrypoints.daemon.server import GRACE, LONGEST_DRAIN, Server, listening
 from letagents.entrypoints.daemon.tools import RoomTools
 from letagents.entrypoints.daemon.words import WordsForAgents
 from letagents.ports.providers import Provider
 from letagents.ports.supervision import Supervision
 from letagents.settings import Settings
+from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import canonical
-from letagents.wiring import open_household, open_supervised_rooms, open_supervisor
+from letagents.wiring import (
+    ask_supervisor,
+    open_household,
+    open_supervised_rooms,
+    open_supervisor,
+)
 
 log = structlog.get_logger()
 
@@ -41,15 +48,22 @@ async def supervise(
     settings: Settings,
     environ: Mapping[str, str],
     announce: Callable[[int], None],
+    *,
+    replaces: bool = False,
     **ports: Any,
 ) -> None:
     """Supervise the agents of a home until a signal comes, or another supervisor takes over.
 
     `announce` is told the generation once everybody can ask; `ports` are those of `supervising`.
+    One that supervises is asked to hand over if this one `replaces` it.
 
     Raises: as open_supervisor.
         FenceLost: another one has taken over.
     """
+    if replaces:
+        with suppress(SupervisorUnavailable):  # nobody is there
+            await ask_supervisor(settings, wire.PREPARE_HANDOFF, {})
+        ports["patience"] = LONGEST_DRAIN + GRACE
     async with supervising(settings, environ, **ports) as running:
         with _told_by_signals(running.end):
             announce(running.generation)
@@ -84,18 +98,22 @@ async def supervising(
     *,
     providers: Mapping[str, Provider] | None = None,
     journal_of: JournalOf | None = None,
+    patience: float = 0.0,
 ) -> AsyncIterator[Running]:
     """Supervise the agents of a home in this process meanwhile; their processes outlive it.
 
     `providers` run agents in the place of the programs of those names; `journal_of` returns where
-    the supervisor of a generation keeps its journal.
+    the supervisor of a generation keeps its journal. Another supervisor is waited for, `patience`
+    seconds.
 
     Raises: as open_supervisor.
         FenceLost: another one has taken over.
     """
     async with (
         open_supervised_rooms(settings) as servers,
-        open_supervisor(settings, canonical, RoomTools(servers), journal_of=journal_of) as (
+        open_supervisor(
+            settings, canonical, RoomTools(servers), journal_of=journal_of, patience=patience
+        ) as (
             sessions,
             effects,
         ),

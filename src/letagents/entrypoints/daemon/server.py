@@ -28,6 +28,8 @@ LONGEST_PATH = 100
 """Bytes of a socket's path; some systems take no more than 103."""
 GRACE = 5.0
 """Seconds in which what was begun may still be answered after the end was asked for."""
+LONGEST_DRAIN = 60.0
+"""The same, for who hands over: the next one can only say of a call that it may have been done."""
 
 _WHILE_HANDING_OVER = (wire.NEGOTIATE, wire.STATUS, wire.PREPARE_HANDOFF)
 _HANDING_OVER = "Supervisor handoff has fenced new daemon mutations."
@@ -126,8 +128,11 @@ class Server:
 
     async def drain(self) -> None:
         """Let what was begun be answered, within the grace, and close all connections."""
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=GRACE)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LONGEST_DRAIN if self._is_handing_over else GRACE):
+                await self.methods.effects.drained()
+                if self._tasks:
+                    await asyncio.wait(self._tasks)
         for writer in tuple(self._open):
             writer.close()
 
