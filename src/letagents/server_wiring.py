@@ -62,6 +62,7 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
     from letagents.adapters.git import GitSurroundings
     from letagents.adapters.own_sign_ins import OwnSignInsFile
     from letagents.adapters.rooms.kept.activities import KeptActivities
+    from letagents.adapters.rooms.kept.attachments import KeptAttachments
     from letagents.adapters.rooms.kept.attendance import KeptAttendance
     from letagents.adapters.rooms.kept.deliveries import KeptDeliveries
     from letagents.adapters.system import SystemClock, SystemIds
@@ -98,6 +99,7 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
             feed=_feed(rooms, settings.lease_term),
             roster=_roster(rooms),
             receipts=_receipts(rooms),
+            attachments=KeptAttachments(rooms),
             threads=_threads(rooms),
             deliveries=KeptDeliveries(rooms, ids, clock),
             activities=KeptActivities(rooms),

@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.domain.sessions import Session
     from letagents.domain.supervised import OwnSession
     from letagents.ports.activity import Reports
+    from letagents.ports.attachments import Attachments
     from letagents.ports.attendance import Attendance
     from letagents.ports.board import Board
     from letagents.ports.clock import Clock
@@ -140,6 +141,7 @@ async def open_letagents(
             reports=functools.cache(functools.partial(_reports, rooms)),
             presence=functools.cache(functools.partial(_presence, rooms)),
             receipts=functools.cache(functools.partial(_receipts, rooms)),
+            attachments=functools.cache(functools.partial(_attachments, rooms)),
         )
 
 
@@ -365,6 +367,21 @@ def _receipts(rooms: "RoomTransport") -> "Receipts | None":
     from letagents.adapters.rooms.kept.receipts import KeptReceipts
 
     return KeptReceipts(rooms)
+
+
+def _attachments(rooms: "RoomTransport") -> "Attachments | None":
+    """Return the files of `rooms`, if they keep anything but messages."""
+    if _are_apart(rooms):
+        return _in_both(rooms, _attachments)
+    if _are_on_a_server(rooms):
+        from letagents.adapters.rooms.hosted.attachments import HostedAttachments
+
+        return HostedAttachments(rooms.calls)
+    if not _keep_books(rooms):
+        return None
+    from letagents.adapters.rooms.kept.attachments import KeptAttachments
+
+    return KeptAttachments(rooms)
 
 
 def _presence(rooms: "RoomTransport") -> "Noticeboard | None":

@@ -80,6 +80,8 @@ GOOD: Plain = {
     "rule": {"event": "timer", "arguments": {"after_ms": 60_000}},
     "name": "poplar",
     "kinds": ["review"],
+    "filename": "plan.txt",
+    "content_base64": "eA==",
     "code": "provider_error",
     "display_name": "The Shed",
     "summary": "I look at the roof.",
@@ -110,6 +112,7 @@ NAMED = {
     "room_id:path": "shed",
     "message_id": "msg_1",
     "task_id": "task_1",
+    "attachment_id": "att_1",
     "request_id": "0" * 32,
 }
 
@@ -319,7 +322,9 @@ async def _have_been_there(made: World) -> None:
 async def _fill(made: World) -> None:
     """Put one of each kind of thing into the room: what there is, is the admin's worker's."""
     own, admin = made.callers["worker"], made.callers["admin"]
-    await made.make("/messages", own, text="hello")
+    file = await made.make("/attachments", own, filename="plan.txt", content_base64="eA==")
+    named = [{"upload_id": file["upload_id"]}]
+    await made.make("/messages", own, text="hello", attachments=named)
     await made.make("/tasks", admin, title="paint the door", desktop_human_client=True)
     await made.claim("task_1", own)
     intent = await made.make(

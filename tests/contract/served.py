@@ -17,6 +17,7 @@ from letagents.adapters.rooms.hosted.rooms import HostedRooms
 from letagents.adapters.rooms.kept.activities import KeptActivities
 from letagents.adapters.rooms.kept.administration import KeptAdministration
 from letagents.adapters.rooms.kept.artifacts import CheckTask, KeptArtifacts
+from letagents.adapters.rooms.kept.attachments import KeptAttachments
 from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.kept.deliveries import KeptDeliveries
 from letagents.adapters.rooms.kept.feeds import KeptFeed
@@ -84,6 +85,7 @@ def hosting(rooms: KeptRooms, clock: ManualClock, memory: Stores | None = None) 
         feed=KeptFeed(rooms, TERM),
         roster=KeptRoster(rooms),
         receipts=KeptReceipts(rooms),
+        attachments=KeptAttachments(rooms),
         threads=KeptThreads(rooms),
         deliveries=KeptDeliveries(rooms, CountingIds(first=8000), clock),
         activities=KeptActivities(rooms),

@@ -36,6 +36,7 @@ from letagents.domain.storage import ChatStorage
 from letagents.domain.tasks import Proposal
 from letagents.domain.whereabouts import Said
 from letagents.ports.artifacts import Artifacts
+from letagents.ports.attachments import Attachments
 from letagents.ports.attendance import Attendance
 from letagents.ports.board import Board
 from letagents.ports.focus_rooms import FocusRooms
@@ -67,6 +68,7 @@ PORTS = (
     Reasonings,
     Wakes,
     Noticeboard,
+    Attachments,
 )
 OF_NO_ROOM = {"create", "known"}
 
@@ -240,7 +242,7 @@ async def test_all_that_a_client_uses_is_routed(tmp_path: Path) -> None:
         assert stores is not None
         parts: list[object] = [getattr(stores, one.name) for one in attrs.fields(Stores)]
         parts += [letagents.board(), letagents.governance(), letagents.paths()]
-        parts.append(letagents.presence())
+        parts += [letagents.presence(), letagents.attachments()]
 
         assert isinstance(letagents.rooms, RoutedRooms)
         assert isinstance(letagents.attendance, RoutedAttendance)

@@ -29,7 +29,7 @@ async def person(rooms: MemoryRooms) -> AsyncIterator[Person]:
         open_letagents(settings, rooms=rooms, state=MemoryState()) as letagents,
         letagents.client(settings.hints) as client,
     ):
-        yield Person(rooms, client.messages, client.chat, CountingIds())
+        yield Person(rooms, client.messages, client.chat, CountingIds(), client.files)
 
 
 async def test_whoever_follows_gets_each_message_once_and_in_order(person: Person) -> None:

@@ -12,6 +12,7 @@ from letagents.adapters.providers.live_codex import AppServers
 from letagents.adapters.providers.open_model import OpenModelConversation, OpenModelProvider
 from letagents.adapters.rooms.bells import Nudges
 from letagents.adapters.rooms.evidence import ToldProcesses, UnknownProcesses
+from letagents.adapters.rooms.hosted.attachments import HostedAttachments
 from letagents.adapters.rooms.hosted.board import HostedBoard
 from letagents.adapters.rooms.hosted.focus_rooms import HostedFocusRooms
 from letagents.adapters.rooms.hosted.governance import HostedGovernance
@@ -21,6 +22,7 @@ from letagents.adapters.rooms.hosted.reports import HostedReports
 from letagents.adapters.rooms.hosted.rooms import HostedRooms
 from letagents.adapters.rooms.kept.activities import KeptActivities
 from letagents.adapters.rooms.kept.artifacts import KeptArtifacts
+from letagents.adapters.rooms.kept.attachments import KeptAttachments
 from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.kept.focus_rooms import KeptFocusRooms
 from letagents.adapters.rooms.kept.governance import KeptGovernance
@@ -43,6 +45,7 @@ from letagents.adapters.supervisor.socket import SocketSupervisor
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.ports.activity import Reports
 from letagents.ports.artifacts import Artifacts
+from letagents.ports.attachments import Attachments
 from letagents.ports.board import Board
 from letagents.ports.clock import Clock
 from letagents.ports.focus_rooms import FocusRooms
@@ -143,6 +146,10 @@ def what_rooms_remember(
     wakes: KeptWakes,
 ) -> tuple[Knowledge, GuidelinesOf, Artifacts, Reasonings, Wakes]:
     return knowledge, guidelines, artifacts, reasonings, wakes
+
+
+def the_files(kept: KeptAttachments, hosted: HostedAttachments) -> tuple[Attachments, ...]:
+    return kept, hosted
 
 
 def the_receipts(kept: KeptReceipts, hosted: HostedReceipts) -> tuple[Receipts, ...]:

@@ -32,6 +32,7 @@ from letagents.ports.state import StateStore
 from letagents.ports.surroundings import Checkouts, Surroundings
 
 if TYPE_CHECKING:
+    from letagents.application.attachments import AttachmentsOpening, Files
     from letagents.application.board import BoardOpening, Boards
     from letagents.application.directory import Directory
     from letagents.application.focus_rooms import Beside, FocusOpening
@@ -147,6 +148,13 @@ class Client:
 
         return Reached(self._opened.receipts)
 
+    @cached_property
+    def files(self) -> "Files":
+        """The files of messages."""
+        from letagents.application.attachments import Files
+
+        return Files(self._opened.attachments)
+
 
 @asynccontextmanager
 async def _leaving(*goodbyes: Callable[[], Coroutine[None, None, None]]) -> AsyncIterator[None]:
@@ -191,6 +199,7 @@ class LetAgents:
     codex_observed: timedelta = attrs.field(default=timedelta(seconds=8), kw_only=True)
     presence: "PresenceOpening" = attrs.field(default=none, kw_only=True)
     receipts: "ReceiptsOpening" = attrs.field(default=none, kw_only=True)
+    attachments: "AttachmentsOpening" = attrs.field(default=none, kw_only=True)
     keeps_connections: bool = attrs.field(default=False, kw_only=True)
     """Whether the state keeps connections for all its clients, and not each process its own."""
     may_look: MayLook = attrs.field(default=anywhere, kw_only=True)

@@ -37,6 +37,7 @@ from letagents.domain.tasks import WorkerRequired
 from letagents.ports.accounts import Accounts
 from letagents.ports.activity import Activities
 from letagents.ports.administration import Administration
+from letagents.ports.attachments import Attachments
 from letagents.ports.attendance import Roll
 from letagents.ports.board import Board
 from letagents.ports.clock import Clock
@@ -105,6 +106,7 @@ class Hosting:
     feed: Feed | None = None
     roster: Roster | None = None
     receipts: Receipts | None = None
+    attachments: Attachments | None = None
     threads: ThreadsOf | None = None
     deliveries: Deliveries | None = None
     activities: Activities | None = None

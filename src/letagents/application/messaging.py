@@ -48,12 +48,19 @@ class Messaging:
         key: ClientKey | None = None,
         reply_to: MessageId | None = None,
         thread: MessageId | None = None,
+        attachments: tuple[str, ...] = (),
     ) -> Message:
         """Say `text` as `speaker`. Without a `key` one is made, so a lost answer is never doubled.
 
         Raises: as RoomTransport.post.
         """
-        draft = Draft(text, key or self.ids.client_key(), reply_to=reply_to, thread=thread)
+        draft = Draft(
+            text,
+            key or self.ids.client_key(),
+            reply_to=reply_to,
+            thread=thread,
+            attachments=attachments,
+        )
         room_id = speaker.session.room_id
         try:
             message = await self._post(room_id, draft, speaker.fence)

@@ -6,13 +6,15 @@ again at once; so nobody has to be waited for, and nothing of it is kept on this
 
 import difflib
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 import anyio
 import attrs
 
+from letagents.application.attachments import Files
 from letagents.application.chat import Chat
 from letagents.application.messaging import Messaging
 from letagents.domain import names, rooms
@@ -23,6 +25,9 @@ from letagents.domain.rooms import Room
 from letagents.domain.sessions import Arrival, Connection, SessionKind
 from letagents.ports.ids import Ids
 from letagents.ports.rooms import RoomTransport
+
+if TYPE_CHECKING:
+    from letagents.domain.attachments import File
 
 LOOK_AGAIN = timedelta(minutes=3)
 """So long one wait lasts, before the next one is begun."""
@@ -50,6 +55,7 @@ class Person:
     messages: Messaging
     chat: Chat
     ids: Ids
+    files: Files
 
     async def glances(self) -> list[Glance]:
         """Return the rooms of this place, the latest active first."""
@@ -88,11 +94,17 @@ class Person:
         key: ClientKey | None = None,
         reply_to: MessageId | None = None,
         thread: MessageId | None = None,
+        files: "Sequence[File]" = (),
     ) -> Message:
-        """Say `text` as the person called `name`. Raises: as Messaging.send."""
+        """Say `text`, with files, as the person called `name`. Raises: as Messaging.send."""
         async with self.present(room_id, name) as speaker:
             return await self.messages.send(
-                speaker, text, key=key, reply_to=reply_to or thread, thread=thread
+                speaker,
+                text,
+                key=key,
+                reply_to=reply_to or thread,
+                thread=thread,
+                attachments=await self.files.upload(speaker, files) if files else (),
             )
 
     async def newest(self, room_id: RoomId, count: int) -> list[Message]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # few who know a message decide whom it wakes
 TEXT_LIMIT = 65_536
 AUTO = "auto"
 PROMPT_KINDS = ("inline", AUTO)
+MOST_FILES = 10
 _REFUSED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -75,12 +76,16 @@ class Draft:
     reply_to: MessageId | None = None
     thread: MessageId | None = None
     prompt_kind: str | None = None
+    attachments: tuple[str, ...] = ()
+    """What uploads of files returned that are to go with it."""
 
     @text.validator
     def _check(self, _field: object, value: object) -> None:
         if self.prompt_kind is not None:
             _check_kind(self.prompt_kind)
-        if value != "" or self.prompt_kind != AUTO:
+        if self.attachments:
+            _check_files(self.attachments, self.prompt_kind)
+        if value != "" or (self.prompt_kind != AUTO and not self.attachments):
             checked_text(value)
 
 
@@ -89,6 +94,19 @@ def _check_kind(kind: object) -> None:
         known = ", ".join(PROMPT_KINDS)
         raise Malformed(
             f"agent_prompt_kind must be one of: {known}.", remedy="Pass one of them, or none."
+        )
+
+
+def _check_files(named: tuple[str, ...], prompt_kind: str | None) -> None:
+    if prompt_kind == AUTO:
+        raise Malformed(
+            "attachments: auto prompt messages cannot include attachments.",
+            remedy="Leave them or agent_prompt_kind out.",
+        )
+    if len(named) > MOST_FILES:
+        raise Malformed(
+            f"attachments: {len(named)} are too many.",
+            remedy=f"Attach at most {MOST_FILES} files to a message.",
         )
 
 
@@ -103,6 +121,16 @@ class Quote:
     said_at: datetime
     agent_key: str | None = None
     session_id: SessionId | None = None
+
+
+@attrs.frozen
+class Attachment:
+    """A file that goes with a message, as the message tells of it."""
+
+    upload_id: str
+    name: str
+    content_type: str
+    size: int
 
 
 @attrs.frozen
@@ -123,6 +151,7 @@ class Message:
     activation: "Activation | None" = None
     mention_notices: "tuple[MentionNotice, ...]" = ()
     """What who said it is told of its mentions; others are not."""
+    attachments: tuple[Attachment, ...] = ()
 
     @property
     def is_thread_reply(self) -> bool:
@@ -149,6 +178,7 @@ class Message:
             reply_to=self.reply_to,
             prompt_kind=self.prompt_kind,
             activation=activation,
+            attachments=self.attachments,
         )
 
 

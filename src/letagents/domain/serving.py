@@ -81,6 +81,8 @@ class Bounds:
     """Connections of everybody together."""
     body: int = 1024 * 1024
     """Bytes of a request's body."""
+    upload: int = 6 * 1024 * 1024
+    """Those of a body with a file in base 64."""
 
 
 @attrs.frozen

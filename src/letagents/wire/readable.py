@@ -7,7 +7,7 @@ that is too large is cut, and the message says where to go on; a quoted text sho
 from collections.abc import Callable, Mapping, Sequence
 
 from letagents.domain.bounds import ITEMS_LIMIT
-from letagents.domain.messages import Message, Quote
+from letagents.domain.messages import Attachment, Message, Quote
 from letagents.wire import bounds, moments
 from letagents.wire.bounds import Bounded, End, Plain, size
 
@@ -27,7 +27,7 @@ def message(said: Message) -> Plain:
         "agent_prompt_kind": said.prompt_kind,
         "source": said.source,
         "timestamp": moments.to_text(said.said_at),
-        "attachments": [],
+        "attachments": [_file(one, place) for place, one in enumerate(said.attachments, start=1)],
         "thread_root_id": str(said.thread_root),
         "thread_reply_to_id": said.reply_to and str(said.reply_to.id),
         "reply_to": said.reply_to and _quote(said.reply_to),
@@ -41,6 +41,15 @@ def message(said: Message) -> Plain:
             }
         }
     return plain
+
+
+def _file(one: Attachment, place: int) -> Plain:
+    return {
+        "id": f"att_{place}",
+        "file_name": one.name,
+        "mime_type": one.content_type,
+        "size_bytes": one.size,
+    }
 
 
 def page(messages: Sequence[Message]) -> list[Plain]:

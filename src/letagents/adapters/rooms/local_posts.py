@@ -22,7 +22,7 @@ from letagents.domain import fencing, messages, rooms
 from letagents.domain.errors import LetAgentsError, OutcomeUnknown, RoomsUnavailable
 from letagents.domain.fencing import Standing
 from letagents.domain.ids import MessageId, RoomId, SessionId
-from letagents.domain.messages import Made, Message, Place, Position, Quote
+from letagents.domain.messages import Attachment, Made, Message, Place, Position, Quote
 from letagents.domain.sessions import SessionKind
 from letagents.ports.clock import Clock
 
@@ -238,6 +238,7 @@ def _written(
 ) -> Message:
     number = messages.next_number(facts.last_number)
     source, room_id, said_at = _SOURCES[facts.kind], post.room_id.value, written(now)
+    files = _taken(unit, post, facts.agent_key, number, now) if post.draft.attachments else ()
     unit.insert_soon(
         _INSERT,
         {
@@ -268,4 +269,12 @@ def _written(
         thread_root=MessageId(where.root) if where.root else message_id,
         reply_to=quoted,
         prompt_kind=post.draft.prompt_kind,
+        attachments=files,
     )
+
+
+def _taken(unit: Unit, post: Post, by: str, number: int, now: datetime) -> tuple[Attachment, ...]:
+    from letagents.adapters.rooms import local_attachments  # only few posts have files
+
+    named, room_id = post.draft.attachments, post.room_id
+    return local_attachments.taken(unit, room_id, named, by=by, number=number, now=now)

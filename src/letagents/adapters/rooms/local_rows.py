@@ -10,7 +10,7 @@ from letagents.adapters.sql.tables import MESSAGES, ROOMS, SESSIONS, THINGS, mom
 from letagents.domain.fencing import Standing
 from letagents.domain.ids import MessageId, RoomId, SessionId
 from letagents.domain.locators import FOCUS_ROOM
-from letagents.domain.messages import AUTO, Message, Quote
+from letagents.domain.messages import AUTO, Attachment, Message, Quote
 from letagents.domain.names import name_key
 from letagents.domain.rooms import Room
 from letagents.domain.sessions import Host, Seat, Session, SessionKind
@@ -186,6 +186,8 @@ def quote(row: tuple[Any, ...]) -> Quote | None:
     )
 
 
+_ATTACHED = THINGS.alias("attached")
+"""The files of a message are kept apart: few have any, and a message without is said for less."""
 ONLY_PROMPTS = and_(
     MESSAGES.c.prompt_kind.is_not(None),
     MESSAGES.c.prompt_kind == literal_column(f"'{AUTO}'"),
@@ -201,12 +203,14 @@ MESSAGE = (
     MESSAGES.c.prompt_kind,
     MESSAGES.c.said_at,
     MESSAGES.c.thread_root,
+    _ATTACHED.c.value,
 )
 
 
 def message(room_id: RoomId, row: tuple[Any, ...]) -> Message:
     """Return the message in a row of MESSAGE and `quote_columns`."""
     number, session_id, agent_key, sender, text, source, prompt_kind, said_at, root = row[:9]
+    files = row[9]
     message_id = MessageId(number)
     return Message(
         room_id=room_id,
@@ -218,14 +222,30 @@ def message(room_id: RoomId, row: tuple[Any, ...]) -> Message:
         source=source,
         said_at=moment(said_at),
         thread_root=message_id if root is None else MessageId(root),
-        reply_to=quote(row[9:]),
+        reply_to=quote(row[10:]),
         prompt_kind=prompt_kind,
+        attachments=() if files is None else _files(files),
     )
+
+
+def _files(attached: str) -> tuple[Attachment, ...]:
+    from letagents.domain.attachments import Attached  # only few messages have files
+
+    return kept.read(attached, Attached).files
 
 
 _QUOTED = MESSAGES.alias("quoted")
 MESSAGES_WITH_QUOTES = (
     select(*MESSAGE, *quote_columns(_QUOTED))
+    .select_from(MESSAGES)
+    .outerjoin(
+        _ATTACHED,
+        and_(
+            _ATTACHED.c.room_id == MESSAGES.c.room_id,
+            _ATTACHED.c.kind == literal_column("'attached'"),
+            _ATTACHED.c.number == MESSAGES.c.number,
+        ),
+    )
     .outerjoin(
         _QUOTED,
         and_(_QUOTED.c.room_id == MESSAGES.c.room_id, _QUOTED.c.number == MESSAGES.c.reply_to),

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import attrs
 
@@ -16,11 +16,14 @@ from letagents.adapters.rooms.book import (
     SPEAKER,
     Admins,
     Book,
+    Kind,
     as_in,
     everybody,
 )
 from letagents.adapters.rooms.evidence import ToldProcesses
 from letagents.adapters.rooms.kept import arriving, dues
+from letagents.adapters.rooms.kept import attachments as kept_attachments
+from letagents.adapters.rooms.kept.attachment_records import UPLOADS
 from letagents.adapters.rooms.kept.board_records import WORK_LEASES
 from letagents.adapters.rooms.kept.focus_records import FOCUS_ROOMS
 from letagents.adapters.rooms.memory_book import MemoryBook, Things
@@ -153,6 +156,17 @@ class _Kept:
             reply_to=self._quote(where.reply_to),
             prompt_kind=draft.prompt_kind,
         )
+
+    def with_files(self, said: Message, named: Sequence[str], by: str) -> Message:
+        """Return a message with the files that it takes."""
+
+        def put(kind: Kind[Any], value: object) -> None:
+            self.things.setdefault(kind.name, {})[kind.key(value)] = value
+
+        get = self.things.get(UPLOADS.name, {}).get
+        number, now = said.id.number, said.said_at
+        files = kept_attachments.take(named, get, put, by=by, number=number, now=now)
+        return attrs.evolve(said, attachments=files)
 
     def said_by_the_room(self, message: Message, key: str, *, now: datetime) -> Message:
         place = Place(None, None)
@@ -380,6 +394,8 @@ class MemoryRooms:
             said = kept.said[before - 1]
             return hearing.noticed(said, hearing.spoken(said), kept.roster())
         said = kept.said_by(author, draft, where, now=self._clock.now())
+        if draft.attachments:
+            said = kept.with_files(said, draft.attachments, author.agent_key)
         kept.said.append(said)
         kept.made[key] = Made(said.id.number, draft.text, where)
         kept.active_at = said.said_at

@@ -113,6 +113,7 @@ def _parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     _send(commands)
     _search(commands)
     _receipts(commands)
+    _attachment(commands)
     _board(commands)
     _why(commands)
     deeds.add(commands, argv)
@@ -180,6 +181,9 @@ def _send(commands: Commands) -> None:
     send.add_argument(
         "--thread", metavar="msg_N", type=_message_id, help="a message of the thread to answer in"
     )
+    send.add_argument(
+        "--attach", metavar="FILE", action="append", default=[], help="a file to go with it"
+    )
     send.add_argument("--as", dest="name", metavar="NAME", help="your name (else as git has it)")
     send.add_argument("--key", help="repeating the call with the same key says it only once")
     send.add_argument("--create", action="store_true", help="make the room if it is not there")
@@ -210,6 +214,17 @@ def _receipts(commands: Commands) -> None:
     receipts.add_argument("room", metavar="ROOM", help="its name or invite code")
     receipts.add_argument("message", metavar="msg_N", type=_message_id, help="which message")
     _json(receipts)
+
+
+def _attachment(commands: Commands) -> None:
+    does = "have a file that goes with a message"
+    attachment = _command(commands, "attachment", module="attachments", does=does)
+    attachment.add_argument("room", metavar="ROOM", help="its name or invite code")
+    attachment.add_argument("message", metavar="msg_N", type=_message_id, help="which message")
+    attachment.add_argument(
+        "attachment", metavar="att_N", nargs="?", default="att_1", help="which of its files"
+    )
+    attachment.add_argument("--to", metavar="PLACE", help="where to write it, else under its name")
 
 
 def _board(commands: Commands) -> None:

@@ -101,8 +101,11 @@ class Transcript:
         yield self._head(message)
         if message.reply_to is not None:
             yield INDENT + self._quote(message)
-        for line in printing.lines(message.text):
+        for line in printing.lines(message.text) if message.text else ():
             yield f"{INDENT}{line}".rstrip()
+        for place, one in enumerate(message.attachments, start=1):
+            told = f"+ att_{place} {printing.one_line(one.name)} ({one.size:,} bytes)"
+            yield INDENT + self.surface.painted(told, DIM)
 
     def _new_day(self, message: Message) -> Iterator[str]:
         day = message.said_at.astimezone().date()

@@ -35,7 +35,10 @@ async def a_person_and_client() -> AsyncIterator[tuple[Person, Client]]:
         open_letagents(settings) as letagents,
         letagents.client(settings.hints) as client,
     ):
-        yield Person(letagents.rooms, client.messages, client.chat, letagents.ids), client
+        yield (
+            Person(letagents.rooms, client.messages, client.chat, letagents.ids, client.files),
+            client,
+        )
 
 
 @attrs.frozen

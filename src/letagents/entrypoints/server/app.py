@@ -26,6 +26,7 @@ from letagents.entrypoints.server.routes import (
     accounts,
     activity,
     artifacts,
+    attachments,
     board,
     device,
     focus_rooms,
@@ -85,6 +86,7 @@ ROUTES: Sequence[tuple[str, str, Handler]] = (
     *paths.ROUTES,
     *memory.ROUTES,
     *artifacts.ROUTES,
+    *attachments.ROUTES,
     *reasoning.ROUTES,
     *wakes.ROUTES,
     *projects.ROUTES,
@@ -153,7 +155,9 @@ class _Endpoint:
         try:
             request = call.request
             call.principal = await self.hosting.principal(bearer(request), cookie(request))
-            check_declared(request, self.hosting.bounds.body)
+            bounds = self.hosting.bounds
+            call.largest = bounds.upload if self.handler in attachments.WITH_FILES else bounds.body
+            check_declared(request, call.largest)
             if call.principal.account is None:
                 call.principal = await workers.principal(call, self.route) or call.principal
             if (account := call.principal.account) is not None:

@@ -50,6 +50,8 @@ class Call:
     request: Request
     hosting: Hosting
     principal: Principal
+    largest: int | None = None
+    """Bytes that its body may have; as all may where none is named."""
     _body: dict[str, Any] | None = None
     _meant: RoomId | None = None
     _is_heard: bool = False
@@ -189,7 +191,7 @@ class Call:
                 while not self._is_heard:
                     pieces.append(await self._piece())
                     size += len(pieces[-1])
-                    _check_size(size, self.hosting.bounds.body)
+                    _check_size(size, self.largest or self.hosting.bounds.body)
         except TimeoutError:
             raise Refused(408, "request body was not sent in time") from None
         return b"".join(pieces)

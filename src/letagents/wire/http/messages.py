@@ -11,7 +11,7 @@ from typing import Any
 
 from letagents.domain.activation import Activation, Decision, Reason
 from letagents.domain.ids import MessageId, RoomId, SessionId
-from letagents.domain.messages import Message, Page, Quote
+from letagents.domain.messages import Attachment, Message, Page, Quote
 from letagents.wire import moments, notices
 from letagents.wire.http import problems
 from letagents.wire.http.reading import Fields, Unreadable
@@ -35,8 +35,24 @@ def plain(said: Message) -> Plain:
         "thread_reply_to_id": said.reply_to and str(said.reply_to.id),
         "thread": None,
         "reply_to": said.reply_to and _plain_quote(said.reply_to),
-        "attachments": [],
+        "attachments": _plain_files(said),
     } | _plain_activation(said.activation)
+
+
+def _plain_files(said: Message) -> list[Plain]:
+    if not said.attachments:
+        return []
+    from letagents.wire.http import attachments  # few messages have any
+
+    return attachments.plain(said.attachments, said.room_id, said.id)
+
+
+def _files(fields: Fields) -> tuple[Attachment, ...]:
+    if not fields.document.get("attachments"):
+        return ()
+    from letagents.wire.http import attachments
+
+    return attachments.read(fields)
 
 
 def _author(sender: str, agent_key: str | None, session_id: SessionId | None) -> Plain | None:
@@ -92,6 +108,7 @@ def message(document: object, room_id: RoomId) -> Message:
         prompt_kind=fields.text_or_none("agent_prompt_kind"),
         activation=_activation(fields),
         mention_notices=notices.read(fields.document),
+        attachments=_files(fields),
     )
 
 

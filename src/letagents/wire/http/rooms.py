@@ -28,7 +28,7 @@ def plain(entered: Room) -> Plain:
         "name": None if entered.code else str(entered.room_id),
         "display_name": entered.display_name,
         "code": entered.code,
-        "attachments_enabled": False,
+        "attachments_enabled": True,
         "created_at": moments.to_text(entered.created_at),
         "git_room": git_rooms.plain(entered),
         **focus_rooms.plain(entered.focus),

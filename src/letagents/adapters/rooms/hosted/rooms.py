@@ -130,13 +130,15 @@ class HostedRooms:
 
     async def post(self, room_id: RoomId, draft: Draft, fence: Fence) -> Message:
         """Say `draft` in the room, as whoever `fence` is."""
-        said = {
+        said: dict[str, object] = {
             "text": draft.text,
             "client_message_id": str(draft.key),
             "reply_to": draft.reply_to and str(draft.reply_to),
             "thread_root_id": draft.thread and str(draft.thread),
             "agent_prompt_kind": draft.prompt_kind,
         }
+        if draft.attachments:
+            said["attachments"] = [{"upload_id": one} for one in draft.attachments]
         return await self.calls.projects.either(
             room_id,
             lambda path: self.calls.send(

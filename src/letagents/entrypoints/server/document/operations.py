@@ -141,6 +141,7 @@ _ROOM = "/rooms/{room_id:path}"
 _MESSAGES = in_room(
     {"has_older": FLAG, "problem": ANYTHING}, messages=several(ref("Message")), has_more=FLAG
 )
+_ATTACHMENT = f"{_ROOM}/messages/{{message_id}}/attachments/{{attachment_id}}"
 _HOST = dict.fromkeys(
     ("host_id", "host_kind", "host_label", "liveness_capability", "tool_bridge_id"), TEXT_OR_NULL
 )
@@ -184,6 +185,7 @@ _ROOMS: Table = {
         sender=TEXT_OR_NULL,
         reply_to=TEXT_OR_NULL,
         thread_root_id=TEXT_OR_NULL,
+        attachments={"type": ["array", "null"], "items": shape(upload_id=TEXT)},
         client_message_id=TEXT_OR_NULL,
     ),
     ("GET", f"{_ROOM}/messages"): _reads(
@@ -238,6 +240,19 @@ _ROOMS: Table = {
         before=TEXT,
         **_LIMIT,
     ),
+    ("POST", f"{_ROOM}/attachments"): _does(
+        {"allOf": [ref("File"), shape(room_id=TEXT, upload_id=TEXT, expires_at=MOMENT)]},
+        201,
+        acts="person",
+        needs=("filename", "content_base64"),
+        filename=TEXT,
+        content_type=TEXT_OR_NULL,
+        content_base64=TEXT,
+    ),
+    ("GET", f"{_ATTACHMENT}/content"): _reads(
+        in_room(message_id=TEXT, attachment=ref("File"), content_base64=TEXT)
+    ),
+    ("GET", _ATTACHMENT): Operation(answers={200: None}, media="application/octet-stream"),
     ("POST", f"{_ROOM}/agent-sessions"): _does(
         {
             "allOf": [

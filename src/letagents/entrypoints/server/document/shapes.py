@@ -223,7 +223,16 @@ ROOMS = {
         thread_reply_to_id=TEXT_OR_NULL,
         thread=or_null("Thread"),
         reply_to=or_null("Quote"),
-        attachments=several(ANYTHING),
+        attachments=several({"allOf": [ref("File"), shape(download_url=TEXT)]}),
+    ),
+    "File": shape(
+        {"id": TEXT},
+        filename=TEXT,
+        file_name=TEXT,
+        content_type=TEXT,
+        mime_type=TEXT,
+        byte_size=INTEGER,
+        size_bytes=INTEGER,
     ),
     "Receipt": shape(
         message_id=TEXT,

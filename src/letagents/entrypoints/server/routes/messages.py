@@ -7,6 +7,7 @@ from typing import Any
 import anyio
 from starlette.responses import Response
 
+from letagents.domain.attachments import UnknownUpload
 from letagents.domain.errors import ConnectionLost, LetAgentsError, Malformed, UnknownMessage
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import ClientKey, MessageId
@@ -27,9 +28,11 @@ from letagents.entrypoints.server.answers import Refused, answer, told
 from letagents.entrypoints.server.calls import Call, text_in
 from letagents.ports.ids import Ids
 from letagents.wire import notices
+from letagents.wire.http import attachments as wire_attachments
 from letagents.wire.http import credentials, problems
 from letagents.wire.http import messages as wire
 from letagents.wire.http.problems import Form, Forms
+from letagents.wire.http.reading import Fields
 
 Plain = dict[str, Any]
 
@@ -47,7 +50,10 @@ def _not_there(error: LetAgentsError) -> str:
 
 
 _BLANK: Forms = {Malformed: Form(400, text="sender and text or attachments are required")}
-_MISSING: Forms = {UnknownMessage: Form(400, spelt=_not_there)}
+_MISSING: Forms = {
+    UnknownMessage: Form(400, spelt=_not_there),
+    UnknownUpload: Form(400, text="attachment upload not found or expired"),
+}
 _NO_CURSOR: Forms = {Malformed: Form(400, text="message cursor must be a valid message id")}
 
 
@@ -55,18 +61,19 @@ async def say(call: Call) -> Response:
     """Say something, as the worker whose session the body shows, or as the account's person."""
     fence, body = await call.speaking(), await call.body()
     kind = _prompt_kind(body)
-    _check(body, kind)
+    files = _files(body, kind)
     text = text_in(body, "text") or ""
     given = (text_in(body, "client_message_id") or "").strip()[:KEY_LIMIT]
-    if kind == AUTO and is_blank(text):
+    if (kind == AUTO or files) and is_blank(text):
         text = ""
-    with told(_BLANK if is_blank(text) else {}):
+    with told(_BLANK if is_blank(text) and not files else {}):
         draft = Draft(
             text,
             _key(given, call.hosting.ids),
             reply_to=_referred_to(body, "reply_to"),
             thread=_referred_to(body, "thread_root_id"),
             prompt_kind=kind,
+            attachments=files,
         )
     with told(_MISSING):
         said = await call.hosting.rooms.post(call.room_id, draft, fence)
@@ -83,12 +90,13 @@ def _prompt_kind(body: Plain) -> str | None:
     return kind
 
 
-def _check(body: Plain, kind: str | None) -> None:
-    """Refuse what a message may be asked to be elsewhere, and is not here."""
-    if body.get("attachments"):
-        if kind == AUTO:
-            raise Refused(400, "auto prompt messages cannot include attachments")
-        raise Refused(400, "attachment upload not found or expired")
+def _files(body: Plain, kind: str | None) -> tuple[str, ...]:
+    """Return the uploads that are to go with a message."""
+    if not body.get("attachments"):
+        return ()
+    if kind == AUTO:
+        raise Refused(400, "auto prompt messages cannot include attachments")
+    return wire_attachments.named(Fields(body))
 
 
 def _key(given: str, ids: Ids) -> ClientKey:
