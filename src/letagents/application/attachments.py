@@ -10,8 +10,8 @@ from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.sessions import Connection
 
 if TYPE_CHECKING:  # a process that attaches nothing loads nothing of it
-    from letagents.domain.attachments import File
-    from letagents.ports.attachments import Attachments, Fetched
+    from letagents.domain.attachments import Fetched, File
+    from letagents.ports.attachments import Attachments
 
 AttachmentsOpening = Callable[[], "Attachments | None"]
 """Returns what keeps files; None where rooms keep none."""

@@ -97,6 +97,14 @@ class Attached:
 
 
 @attrs.frozen
+class Fetched:
+    """A file of a message, and what it holds."""
+
+    attachment: Attachment
+    content: bytes = attrs.field(repr=False)
+
+
+@attrs.frozen
 class Content:
     """What a file holds, in base 64; nothing, once it has been let go."""
 

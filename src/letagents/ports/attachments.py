@@ -5,20 +5,9 @@ R50  Whoever may read a room may have the files of its messages, and nobody may 
 
 from typing import Protocol
 
-import attrs
-
-from letagents.domain.attachments import File, Upload
+from letagents.domain.attachments import Fetched, File, Upload
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
-from letagents.domain.messages import Attachment
-
-
-@attrs.frozen
-class Fetched:
-    """A file of a message, and what it holds."""
-
-    attachment: Attachment
-    content: bytes = attrs.field(repr=False)
 
 
 class Attachments(Protocol):

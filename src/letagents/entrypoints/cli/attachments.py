@@ -8,12 +8,11 @@ from pathlib import Path
 import anyio
 
 from letagents.domain import attachments
-from letagents.domain.attachments import LARGEST, File
+from letagents.domain.attachments import LARGEST, Fetched, File
 from letagents.domain.errors import Malformed
 from letagents.entrypoints.cli import printing
 from letagents.entrypoints.cli.printing import one_line
 from letagents.entrypoints.cli.visiting import visiting
-from letagents.ports.attachments import Fetched
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -11,11 +11,10 @@ from typing import Any
 from urllib.parse import quote
 
 from letagents.domain import attachments
-from letagents.domain.attachments import File, Upload
+from letagents.domain.attachments import Fetched, File, Upload
 from letagents.domain.errors import Malformed
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import Attachment
-from letagents.ports.attachments import Fetched
 from letagents.wire import moments
 from letagents.wire.http.reading import Fields, Unreadable
 

@@ -6,10 +6,9 @@ from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.adapters.rooms.hosted.lacking import there
 from letagents.adapters.rooms.hosted.projects import Absent
 from letagents.domain import attachments
-from letagents.domain.attachments import File, Upload
+from letagents.domain.attachments import Fetched, File, Upload
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
-from letagents.ports.attachments import Fetched
 from letagents.wire.http import attachments as wire
 from letagents.wire.http import credentials, rooms
 

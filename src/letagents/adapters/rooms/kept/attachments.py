@@ -13,11 +13,10 @@ import attrs
 from letagents.adapters.rooms.book import Book, Keeping, Kind, Where
 from letagents.adapters.rooms.kept.attachment_records import ATTACHED, CONTENTS, UPLOADS
 from letagents.domain import attachments
-from letagents.domain.attachments import Attached, Content, File, Upload
+from letagents.domain.attachments import Attached, Content, Fetched, File, Upload
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import MessageId, RoomId
 from letagents.domain.messages import Attachment
-from letagents.ports.attachments import Fetched
 
 _WAITING = Where(is_open=True)
 _SWEPT = 50

@@ -5,12 +5,12 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from letagents.domain import attachments
-from letagents.domain.attachments import UnknownAttachment
+from letagents.domain.attachments import Fetched, UnknownAttachment
 from letagents.domain.errors import Malformed, NotAvailable
 from letagents.domain.ids import MessageId
 from letagents.entrypoints.server.answers import Refused, answer
 from letagents.entrypoints.server.calls import Call
-from letagents.ports.attachments import Attachments, Fetched
+from letagents.ports.attachments import Attachments
 from letagents.wire.http import attachments as wire
 
 _UPLOADING: Forms = {FileTooLarge: Form(413), TooManyUploads: Form(429)}
