@@ -166,6 +166,8 @@ async def test_a_body_that_is_none_is_refused(
 ) -> None:
     if OPERATIONS[method, path].body == OPERATIONS["POST", "/projects"].body:
         return  # what it is sent is not looked at
+    if status == 413 and path.endswith("/attachments"):
+        return  # it may be larger, and test_attachments.py sees how much
     before = room.kept()
     answer = await room.call(method, room.path(path), content=body)
 
