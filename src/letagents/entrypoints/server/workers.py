@@ -20,7 +20,6 @@ _READ = (
     "messages/{message_id}/info",
     "messages/{message_id}/attachments/{attachment_id}",
     "messages/{message_id}/attachments/{attachment_id}/content",
-    "messages/threads",
     "artifacts",
     "presence",
     "participants",

@@ -127,6 +127,7 @@ _FORMS: Forms = {
 
 _ERRORS_IN = (
     "accounts",
+    "attachments",
     "authors",
     "denials",
     "errors",

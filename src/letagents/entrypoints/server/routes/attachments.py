@@ -5,13 +5,14 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from letagents.domain import attachments
-from letagents.domain.attachments import Fetched, UnknownAttachment
+from letagents.domain.attachments import Fetched, FileTooLarge, TooManyUploads, UnknownAttachment
 from letagents.domain.errors import Malformed, NotAvailable
 from letagents.domain.ids import MessageId
-from letagents.entrypoints.server.answers import Refused, answer
+from letagents.entrypoints.server.answers import Refused, answer, told
 from letagents.entrypoints.server.calls import Call
 from letagents.ports.attachments import Attachments
 from letagents.wire.http import attachments as wire
+from letagents.wire.http.problems import Form, Forms
 
 _UPLOADING: Forms = {FileTooLarge: Form(413), TooManyUploads: Form(429)}
 
