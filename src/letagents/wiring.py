@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import attrs
 
 if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no time for it
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
     from contextlib import AbstractAsyncContextManager
     from datetime import timedelta
     from pathlib import Path
@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.domain.path_guard import IsHeld
     from letagents.domain.sessions import Session
     from letagents.domain.supervised import OwnSession
+    from letagents.domain.turns import Answered, Silent
     from letagents.ports.activity import Reports
     from letagents.ports.attachments import Attachments
     from letagents.ports.attendance import Attendance
@@ -254,10 +255,20 @@ def _codex() -> "LiveCodex":
     return AppServers((sys.executable, "-m", "letagents", "mcp"))
 
 
+async def _nothing_said(_item_id: str) -> "Answered | Silent | None":
+    return None
+
+
 def agent_provider(
-    name: str, settings: "Settings", *, endpoint: "Callable[[], Endpoint | None]" = lambda: None
+    name: str,
+    settings: "Settings",
+    *,
+    endpoint: "Callable[[], Endpoint | None]" = lambda: None,
+    said: "Callable[[str], Awaitable[Answered | Silent | None]]" = _nothing_said,
 ) -> "Provider":
-    """Return what runs agents of that provider; `endpoint` tells which open model they are.
+    """Return what runs agents of that provider.
+
+    `endpoint` tells which open model they are, `said` what the turn of an item said by the tool.
 
     Raises:
         Malformed: there is no such provider.
@@ -278,9 +289,13 @@ def agent_provider(
         from letagents.adapters.providers.open_model import OpenModelProvider
 
         return OpenModelProvider(endpoint, settings.run_dir, SystemClock(), SystemIds())
+    if name == "cursor":
+        from letagents.adapters.providers.cursor import CursorProvider
+
+        return CursorProvider(said)
     raise Malformed(
         f"provider: {quoted(name)} runs no agents here.",
-        remedy="Pass codex, claude-code or open-model.",
+        remedy="Pass codex, claude-code, open-model or cursor.",
     )
 
 
@@ -717,13 +732,17 @@ def open_household(
     from letagents.application.keeping import Keeper
     from letagents.application.launching import launcher
     from letagents.application.open_models import OpenModels
+    from letagents.domain import turn_answers
     from letagents.domain.errors import NotAvailable
     from letagents.domain.manifest import Delivery
 
-    programs = ("codex", "claude-code", "open-model")
+    programs = ("codex", "claude-code", "open-model", "cursor")
     ids, given, models = SystemIds(), providers or {}, OpenModels(OwnKeys())
     trees = GitWorktrees(settings.home.resolve() / "worktrees")
     tools = (sys.executable, "-m", "letagents", "mcp")
+
+    async def said(item_id: str) -> "Answered | Silent | None":
+        return turn_answers.said(await sessions.journal.look(lambda journal: journal.item(item_id)))
 
     def keeper_of(entry: "Entry") -> Keeper:
         if entry.delivery is not Delivery.INBOX:
@@ -740,7 +759,9 @@ def open_household(
             entry.entry_id,
             sessions,
             given.get(entry.provider)
-            or agent_provider(entry.provider, settings, endpoint=lambda: models.endpoint(entry)),
+            or agent_provider(
+                entry.provider, settings, endpoint=lambda: models.endpoint(entry), said=said
+            ),
             servers.lodging,
             words,
             ids,

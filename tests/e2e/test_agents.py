@@ -34,6 +34,7 @@ class Home:
         return {
             "LETAGENTS_CLAUDE_BIN": str(self.folder / "claude"),
             "LETAGENTS_OPENCODE_BIN": str(self.folder / "opencode"),
+            "LETAGENTS_CURSOR_BIN": str(self.folder / "cursor"),
             "LETAGENTS_CODEX_BIN": str(self.folder / "nothing"),
             "MODEL_KEY": MODEL_KEY,
             "FAKE_STAGE": str(self.folder),
@@ -41,9 +42,9 @@ class Home:
         }
 
     def set_up(self) -> None:
-        for name, fake in (("claude", FAKE), ("opencode", FAKE.with_name("fake_opencode.py"))):
-            program = self.folder / name
-            runs = f'FAKE_STAGE={self.folder} exec {sys.executable} {fake} "$@"'
+        for name in ("claude", "opencode", "cursor"):
+            program, fake = self.folder / name, FAKE.with_name(f"fake_{name}.py")
+            runs = f'FAKE_TOOLS=1 FAKE_STAGE={self.folder} exec {sys.executable} {fake} "$@"'
             program.write_text(f"#!/bin/sh\n{runs}\n")
             program.chmod(0o700)
         work = self.folder / "work"
@@ -216,6 +217,28 @@ def test_an_agent_of_an_open_model_answers_and_its_key_is_written_nowhere(tmp_pa
     assert MODEL_KEY not in (tmp_path / "argv").read_text()
     for file in home.home.rglob("*"):
         assert not file.is_file() or MODEL_KEY.encode() not in file.read_bytes()
+
+
+@pytest.mark.long
+def test_an_agent_of_cursor_says_its_answer_by_a_tool(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.set_up()
+    home.plays("First.")
+    home.done("send", "workshop", "Hello.", "--create")
+    with home.tail() as tail, home.supervised():
+        home.done(
+            "agents", "add", "ada", "--room", "workshop", "--provider", "cursor",
+            "--repo", str(tmp_path / "work"), "--name", "Ada",
+        )  # fmt: skip
+        home.done("send", "workshop", "@Ada one?")
+        assert heard(tail, "First.").startswith("Ada")
+        home.done("agents", "stop", "ada")
+        until_stopped(home)
+        assert "is kept" not in home.done("agents", "remove", "ada")
+    prompt = json.loads((tmp_path / "argv").read_text())[-1]
+
+    assert "complete_room_turn" in prompt
+    assert not list((home.home / "worktrees").glob("*/*"))
 
 
 @pytest.mark.long

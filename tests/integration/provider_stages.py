@@ -10,9 +10,11 @@ import pytest
 
 from letagents.adapters.providers.claude import ClaudeProvider
 from letagents.adapters.providers.codex import CodexProvider
+from letagents.adapters.providers.cursor import CursorProvider
 from letagents.adapters.providers.open_model import OpenModelProvider
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.domain.open_models import Endpoint
+from letagents.domain.turns import NO_REPLY, Answered, Silent
 from letagents.ports.providers import Launch, Provider
 from letagents.testing.scripted_provider import Play, ScriptedProvider
 
@@ -126,3 +128,20 @@ def open_model(folder: Path, patch: pytest.MonkeyPatch) -> FakedStage:
         return OpenModelProvider(lambda: endpoint, folder / "run", clock, ids)
 
     return FakedStage(folder, patch, "LETAGENTS_OPENCODE_BIN", "fake_opencode.py", make)
+
+
+def cursor(folder: Path, patch: pytest.MonkeyPatch) -> FakedStage:
+    """Return a stage on which Cursor is played, and a supervisor that writes down what it says."""
+
+    async def said(item_id: str) -> Answered | Silent | None:
+        file = folder / "said"
+        lines = file.read_text().splitlines() if file.exists() else []
+        texts = [one["text"] for one in map(json.loads, lines) if one["item"] == item_id]
+        if not texts:
+            return None
+        return Silent() if texts[-1] == NO_REPLY else Answered(texts[-1])
+
+    def make() -> Provider:
+        return CursorProvider(said)
+
+    return FakedStage(folder, patch, "LETAGENTS_CURSOR_BIN", "fake_cursor.py", make)

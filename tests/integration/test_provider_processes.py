@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import anyio
+import attrs
 import pytest
 from tests.integration import provider_stages
 from tests.integration.provider_stages import FakedStage
@@ -14,6 +15,7 @@ from letagents.adapters.providers.live_codex import AppServers
 from letagents.domain.errors import Malformed
 from letagents.domain.turns import (
     Answered,
+    Failed,
     ProviderMissing,
     ProviderUnusable,
     TurnUnsettled,
@@ -28,7 +30,9 @@ from letagents.wiring import agent_provider
 SECRETS = ("owner's", "sk-ant-very-secret-0123456789", "bearer's", "server's")
 
 
-@pytest.fixture(params=["codex", "claude", "open_model"])
+@pytest.fixture(
+    params=["codex", "claude", "open_model", pytest.param("cursor", marks=pytest.mark.long)]
+)
 def stage(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> FakedStage:
@@ -126,6 +130,7 @@ async def test_a_server_that_ends_at_once_is_told_of_with_its_last_words(
         ("codex", "LETAGENTS_CODEX_BIN", "npm install -g @openai/codex"),
         ("claude-code", "LETAGENTS_CLAUDE_BIN", "npm install -g @anthropic-ai/claude-code"),
         ("open-model", "LETAGENTS_OPENCODE_BIN", "npm install -g opencode-ai"),
+        ("cursor", "LETAGENTS_CURSOR_BIN", "curl https://cursor.com/install -fsS | bash"),
     ],
 )
 async def test_each_provider_says_how_its_program_is_installed(
@@ -142,7 +147,7 @@ async def test_each_provider_says_how_its_program_is_installed(
 
 
 def test_a_provider_that_is_none_is_refused_with_those_that_are(tmp_path: Path) -> None:
-    with pytest.raises(Malformed, match="codex, claude-code or open-model"):
+    with pytest.raises(Malformed, match="codex, claude-code, open-model or cursor"):
         agent_provider("hovercraft", Settings(home=tmp_path))
 
 
@@ -175,3 +180,32 @@ async def test_the_key_of_an_open_model_goes_to_its_program_alone(
     for shown in (" ".join(stage.argv()), repr(conversation), repr(at)):
         assert provider_stages.API_KEY not in shown
         assert password not in shown
+
+
+@pytest.mark.long
+async def test_what_is_too_long_for_a_command_line_is_a_failure_and_not_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = provider_stages.cursor(tmp_path, monkeypatch)
+    with anyio.fail_after(PATIENCE):
+        conversation = await stage.provider.start(stage.launch)
+        long = attrs.evolve(turn(), text="long " * 30_000)
+        outcome = await conversation.run(long, Notes().write)
+        after = await conversation.run(turn(2), Notes().write)
+        await conversation.end()
+
+    assert isinstance(outcome, Failed)
+    assert after == Answered("ok")
+    assert stage.turns_run() == ["item-2"]
+
+
+@pytest.mark.long
+async def test_a_cursor_that_was_not_given_our_tools_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = provider_stages.cursor(tmp_path, monkeypatch)
+    (tmp_path / "program").write_text("#!/bin/sh\necho 'No MCP servers configured'\n")
+    with anyio.fail_after(PATIENCE), pytest.raises(ProviderUnusable) as told:
+        await stage.provider.start(stage.launch)
+
+    assert "~/.cursor/mcp.json" in told.value.remedy

@@ -9,6 +9,7 @@ import pytest
 from letagents.domain import effects, inbox, turn_answers
 from letagents.domain.effects import Effect, EffectRefused, Key, Move, State
 from letagents.domain.inbox import NO_REPLY, Item, TurnBinding, reply
+from letagents.domain.turns import Answered, Silent
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 ITEM = inbox.started(
@@ -95,3 +96,11 @@ def test_an_answer_goes_where_its_turn_and_its_message_say() -> None:
     assert turn_answers.goes_into_thread(attrs.evolve(ITEM, is_in_thread=True))
     with pytest.raises(EffectRefused, match="empty object"):
         turn_answers.threaded(ITEM, {"thread": "msg_2"})
+
+
+@pytest.mark.rule("J82")
+def test_what_was_said_by_the_tool_is_read_as_the_turn_s_end() -> None:
+    assert turn_answers.said(said(SAYS)) == Answered("Done.")
+    assert turn_answers.said(said({"outcome": "no_reply"})) == Silent()
+    assert turn_answers.said(ITEM) is None
+    assert turn_answers.said(None) is None

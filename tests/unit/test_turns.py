@@ -125,3 +125,13 @@ def test_a_value_is_shown_bounded_and_without_secrets() -> None:
     assert len(shown["many"]) == redaction.MOST
     assert len(shown["long"]) <= redaction.LONGEST + 1
     assert "bottom" not in json.dumps(shown)
+
+
+def test_who_says_its_answer_by_a_tool_is_told_so_and_nothing_else() -> None:
+    at_its_end = turn_prompts.prompt(Item(item_id="inbox-1", message="{}"))
+    by_tool = turn_prompts.prompt(Item(item_id="inbox-1", message="{}", is_said_by_tool=True))
+
+    assert NO_REPLY in at_its_end
+    assert "complete_room_turn" not in at_its_end
+    assert NO_REPLY not in by_tool
+    assert "complete_room_turn" in by_tool

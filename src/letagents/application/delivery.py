@@ -83,6 +83,7 @@ class Agent:
     execution_id: str
     fence: Fence
     conversation: Conversation
+    answers_by_tool: bool = False
 
 
 @attrs.define(eq=False)
@@ -338,6 +339,7 @@ class Delivery:
             context=self.words.messages(page.messages),
             message=item.message,
             activation=item.activation,
+            is_said_by_tool=self.agent.answers_by_tool,
         )
         return turn_prompts.prompt(about)
 

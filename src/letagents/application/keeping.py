@@ -18,7 +18,7 @@ from letagents.application.delivery import Agent, Delivery, Words
 from letagents.application.receipts import Reached
 from letagents.application.servers import Lodging, LodgingOf
 from letagents.application.supervising import Supervising
-from letagents.domain import manifest, recovery
+from letagents.domain import manifest, recovery, turn_answers
 from letagents.domain.bindings import Claim
 from letagents.domain.errors import LetAgentsError, Retry
 from letagents.domain.fencing import Fence
@@ -300,6 +300,7 @@ class Keeper:
             execution.execution_id,
             place.fence,
             conversation,
+            turn_answers.is_said_by_tool(entry.provider),
         )
         delivery = Delivery(
             agent,

@@ -17,6 +17,7 @@ import attrs
 
 from letagents.domain.effects import Effect, EffectRefused, State
 from letagents.domain.inbox import NO_REPLY, How, Item, Outcome, reply
+from letagents.domain.turns import Answered, Silent
 
 COMPLETE, THREAD = "complete_room_turn", "set_reply_thread"
 TOOLS = (COMPLETE, THREAD)
@@ -24,6 +25,22 @@ TOOLS = (COMPLETE, THREAD)
 LARGEST = 32 * 1024
 """Bytes of an answer that is said by the tool."""
 _SAY_IT = "Call complete_room_turn with outcome reply and its text, or with outcome no_reply alone."
+
+
+_BY_TOOL = frozenset({"cursor"})
+
+
+def is_said_by_tool(provider: str) -> bool:
+    """Whether turns of that provider say their answer by the tool, and not at their end."""
+    return provider in _BY_TOOL
+
+
+def said(item: Item | None) -> Answered | Silent | None:
+    """Return the answer that the turn of an item has said by the tool; None if it has said none."""
+    proposal = item.proposal if item is not None else None
+    if proposal is None:
+        return None
+    return Answered(proposal.text) if proposal.text is not None else Silent()
 
 
 def _refused(happened: str, remedy: str = _SAY_IT) -> EffectRefused:
@@ -72,7 +89,7 @@ def completed(
     Raises:
         EffectRefused: it may not, or has said another.
     """
-    if provider != "cursor":
+    if not is_said_by_tool(provider):
         raise _refused(
             "The structured room-turn completion channel is reserved for supervised Cursor turns.",
             "Give the answer as the final one of the turn.",

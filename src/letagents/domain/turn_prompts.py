@@ -17,8 +17,7 @@ letagents runs this turn. It gives you one message of a room, with what was said
 {charter}\
 The room, your sign-in, retries and what is posted are seen to: do not register, sign in or wait.
 The letagents tools work as usual for tasks, reading and status.
-Your final answer is posted as the reply to this message; do not post it with a tool as well.
-If nothing should be posted, answer exactly {no_reply}
+{answer}
 
 {marker}
 What was said before, oldest first:
@@ -28,6 +27,13 @@ The message:
 Why it is for you:
 {activation}
 """
+_AT_ITS_END = f"""\
+Your final answer is posted as the reply to this message; do not post it with a tool as well.
+If nothing should be posted, answer exactly {NO_REPLY}"""
+_BY_TOOL = """\
+End the turn with the tool complete_room_turn: outcome "reply" and the text that is posted as the \
+reply to this message, or outcome "no_reply" if nothing should be posted.
+What you write beside that is not posted; do not post the reply with another tool."""
 
 
 @attrs.frozen(kw_only=True)
@@ -39,13 +45,15 @@ class Item:
     context: str = "[]"
     message: str
     activation: str = "{}"
+    is_said_by_tool: bool = False
+    """Whether the turn says its answer by a tool, and not at its end."""
 
 
 def prompt(item: Item) -> str:
     """Return the text of the turn for `item`."""
     return _FORM.format(
         charter=f"{item.charter.strip()}\n" if item.charter.strip() else "",
-        no_reply=NO_REPLY,
+        answer=_BY_TOOL if item.is_said_by_tool else _AT_ITS_END,
         marker=marker(item.item_id),
         context=_one_line(item.context),
         message=_one_line(item.message),

@@ -8,10 +8,8 @@ import asyncio
 import itertools
 import json
 import os
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +19,9 @@ from anyio import to_thread
 
 from letagents.adapters.processes import children
 from letagents.adapters.processes.births import Presence, presence
-from letagents.adapters.processes.children import Child
 from letagents.adapters.providers import claude_transcript
 from letagents.adapters.providers.environment import environment, of_tools
+from letagents.adapters.providers.lines import LineProcess, LinesEnded
 from letagents.adapters.providers.programs import CLAUDE, Output, command_path, how_it_ended
 from letagents.domain.progress import Activity
 from letagents.domain.turns import (
@@ -56,7 +54,6 @@ TOOLS = "letagents"
 READY_WITHIN = 30.0
 INTERRUPTED_WITHIN = 10.0
 NATURAL_END = 5.0
-LONGEST_LINE = 64 * 1024 * 1024
 _RESERVED = frozenset(
     {
         "print", "inputFormat", "outputFormat", "resume", "continue", "cwd", "verbose", "sessionId",
@@ -64,10 +61,6 @@ _RESERVED = frozenset(
     }
 )  # fmt: skip
 """What of its command line is ours to say."""
-
-
-class _Ended(Exception):
-    """The process says nothing more."""
 
 
 @attrs.frozen
@@ -120,7 +113,9 @@ class ClaudeProvider:
             workspace = command_path(launch.workspace)
             config = await to_thread.run_sync(_tools_file, launch)
             words = arguments(binary, launch, config, which)
-            process = await _Process.start(words, workspace, environment(launch), output, born)
+            process = await _Process.start(
+                words, workspace, environment(launch), output, KIND, born
+            )
             await _see_tools(process, launch)
             return ClaudeConversation(process, session_id, environment(launch))
         except BaseException as error:
@@ -128,7 +123,7 @@ class ClaudeProvider:
                 if process is not None:
                     await process.end()
             tail = output.close()
-            if isinstance(error, OSError | _Ended | TimeoutError):
+            if isinstance(error, OSError | LinesEnded | TimeoutError):
                 raise CLAUDE.unusable(str(error) or "it is not ready in time", tail) from error
             raise
         finally:
@@ -217,40 +212,17 @@ def _servers(told: Raw) -> list[Raw]:
 
 
 @attrs.define(eq=False)
-class _Process:
-    """A process to which lines go, and from which they come."""
+class _Process(LineProcess):
+    """A process that is also asked about itself."""
 
-    child: Child
-    output: Output
-    told: Callable[[Raw], None] = lambda _line: None
-    closed: anyio.Event = attrs.field(factory=anyio.Event)
     _waiting: "dict[str, asyncio.Future[Raw]]" = attrs.field(factory=dict)
     _numbers: Iterator[int] = attrs.field(factory=lambda: itertools.count(1))
-    _reader: "asyncio.Task[None] | None" = None
-    _writing: anyio.Lock = attrs.field(factory=anyio.Lock)
-
-    @classmethod
-    async def start(
-        cls, words: list[str], cwd: str, env: Mapping[str, str], output: Output, born: Born
-    ) -> "_Process":
-        child = await children.start_known(
-            words,
-            lambda pid, birth: born(Connection(KIND, pid, birth)),
-            cwd=cwd,
-            env=env,
-            has_input=True,
-            stdout=subprocess.PIPE,
-            stderr=output.file,
-        )
-        process = cls(child, output)
-        process._reader = asyncio.create_task(process._read())
-        return process
 
     async def ask(self, request: Raw) -> Raw:
         """Return the program's answer to a request about itself.
 
         Raises:
-            _Ended: it gives none.
+            LinesEnded: it gives none.
         """
         number = f"letagents-{next(self._numbers)}"
         answer = asyncio.get_running_loop().create_future()
@@ -263,86 +235,21 @@ class _Process:
         return told
 
     async def say(self, line: Raw) -> None:
-        """Send a line.
+        """Send a line. Raises: LinesEnded."""
+        await self.send(json.dumps(line).encode() + b"\n")
 
-        Raises:
-            _Ended: nobody takes it.
-        """
-        if self.closed.is_set():
-            raise _Ended("its process has ended")
-        async with self._writing:
-            try:
-                await to_thread.run_sync(self._write, json.dumps(line).encode() + b"\n")
-            except (OSError, ValueError) as error:
-                raise _Ended("its process has ended") from error
-
-    def _write(self, line: bytes) -> None:
-        if self.child.process.stdin is not None:
-            self.child.process.stdin.write(line)
-            self.child.process.stdin.flush()
-
-    async def ended(self) -> int:
-        """Wait for its end."""
-        code = await self.child.ended()
-        await self._over()
-        return code
-
-    async def end(self) -> int:
-        """End it: its lines first."""
-        with suppress(OSError):
-            if self.child.process.stdin is not None:
-                self.child.process.stdin.close()
-        code = await self.child.end()
-        await self._over()
-        return code
-
-    async def leave(self) -> None:
-        """Close its lines, upon which it ends by itself."""
-        with suppress(OSError):
-            if self.child.process.stdin is not None:
-                self.child.process.stdin.close()
-        self.child.leave()
-        self.output.close()
-
-    async def _over(self) -> None:
-        if self._reader is not None:
-            with anyio.move_on_after(1):
-                await asyncio.wait([self._reader])
-            self._reader.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._reader
-        with suppress(OSError):
-            if self.child.process.stdin is not None:
-                self.child.process.stdin.close()
-
-    async def _read(self) -> None:
-        stream = asyncio.StreamReader(limit=LONGEST_LINE)
-        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(stream), self.child.process.stdout
-        )
-        try:
-            while line := await stream.readline():
-                self._take(line)
-        except ValueError:
-            pass  # a line that is longer than any: nothing after it can be read
-        finally:
-            transport.close()
-            self.closed.set()
-            for answer in self._waiting.values():
-                if not answer.done():
-                    answer.set_exception(_Ended("its process has ended"))
-
-    def _take(self, text: bytes) -> None:
-        try:
-            line = json.loads(text)
-        except ValueError:
-            return
-        if not isinstance(line, Mapping):
-            return
+    def heard(self, line: Raw) -> None:
+        """Take a line."""
         if line.get("type") == "control_response":
             self._settle(line.get("response"))
         else:
             self.told(line)
+
+    def silenced(self) -> None:
+        """Tell those who wait for an answer that none comes."""
+        for answer in self._waiting.values():
+            if not answer.done():
+                answer.set_exception(LinesEnded("its process has ended"))
 
     def _settle(self, response: object) -> None:
         if not isinstance(response, Mapping):
@@ -398,7 +305,7 @@ class ClaudeConversation:
         # Whoever is cancelled from here on leaves a turn behind, which keeps others out.
         try:
             await self._process.say(_said(turn, self._session_id))
-        except _Ended as error:
+        except LinesEnded as error:
             raise TurnUnsettled(str(error)) from error
         return await self._outcome(running)
 
@@ -436,7 +343,7 @@ class ClaudeConversation:
         with anyio.move_on_after(INTERRUPTED_WITHIN):
             try:
                 await self._process.ask({"subtype": "interrupt"})
-            except _Ended:
+            except LinesEnded:
                 return False
             await running.over.wait()
         return running.outcome is not None

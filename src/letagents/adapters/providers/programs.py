@@ -86,6 +86,12 @@ CODEX = Program("Codex", "codex", "npm install -g @openai/codex", "LETAGENTS_COD
 CLAUDE = Program(
     "Claude Code", "claude", "npm install -g @anthropic-ai/claude-code", "LETAGENTS_CLAUDE_BIN"
 )
+CURSOR = Program(
+    "Cursor",
+    "cursor-agent",
+    "curl https://cursor.com/install -fsS | bash",
+    "LETAGENTS_CURSOR_BIN",
+)
 OPENCODE = Program("OpenCode", "opencode", "npm install -g opencode-ai", "LETAGENTS_OPENCODE_BIN")
 
 

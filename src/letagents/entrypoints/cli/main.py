@@ -416,7 +416,7 @@ def _agents(commands: Commands) -> None:
 
 
 def _new_agent(add: argparse.ArgumentParser) -> None:
-    providers = ("codex", "claude-code", "open-model")
+    providers = ("codex", "claude-code", "open-model", "cursor")
     add.add_argument("--room", metavar="ROOM", required=True, help="in which room it works")
     server = "whose room it is (as your own commands: LETAGENTS_API_URL, or this machine)"
     add.add_argument("--server", metavar="URL", help=server)
