@@ -20,6 +20,7 @@ from letagents.domain.effect_authority import Coordinates
 from letagents.domain.effects import EffectRefused, State
 from letagents.domain.ids import ClientKey, MessageId, RoomId
 from letagents.domain.inbox import Stage
+from letagents.domain.ingress import RoomChanged
 from letagents.domain.manifest import Execution
 from letagents.domain.messages import Draft, Latest, Message
 from letagents.domain.turns import Fate
@@ -161,6 +162,24 @@ async def test_wherever_it_is_killed_an_agent_moves_once_its_answer_is_posted() 
         )
         assert world.states() == [State.COMPLETED], edge
     assert edge > 10
+
+
+@pytest.mark.rule("J85", "J15")
+async def test_what_is_said_in_the_old_room_is_not_told_to_who_has_left_it(world: World) -> None:
+    world.mind.during = lambda: world.call("join_room", name="elsewhere")
+    await world.ask("@Worker1 one?")
+    delivery = await world.supervisor()
+    await delivery.collect(timedelta(0))
+    while await delivery.deliver():
+        pass
+    await world.ask("@Worker1 two?")
+    begun = world.place.journal.ingress("e1")
+    with pytest.raises(RoomChanged):
+        await delivery.collect(timedelta(0))
+
+    assert delivery.has_moved
+    assert world.place.journal.ingress("e1") == begun
+    assert len(world.items()) == 1
 
 
 @pytest.mark.rule("J86")

@@ -172,6 +172,15 @@ def save_session(
     return attrs.evolve(saved, current_session_ids=current)
 
 
+def with_context(state: LocalState, session_id: str, folder: str) -> LocalState:
+    """Return the state with the folder in which a session's supervisor says which it is."""
+    known = state.sessions.get(session_id)
+    if known is None or known.supervisor_context_cwd == folder:
+        return state
+    told = attrs.evolve(known, supervisor_context_cwd=folder)
+    return attrs.evolve(state, sessions={**state.sessions, session_id: told})
+
+
 def replace_local_worker(state: LocalState, session: StoredSession) -> LocalState:
     """Save `session` and end the agent's other sessions in its room (H3)."""
     sessions = {

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from letagents.application.borrowed import BorrowedRooms
+    from letagents.entrypoints.mcp.bridge import Bridge
     from letagents.entrypoints.mcp.by_bearer import Bearing
     from letagents.entrypoints.mcp.polling import Poller
     from letagents.entrypoints.mcp.supervised import Supervised
     from letagents.entrypoints.mcp.visit import Visit
+    from letagents.ports.supervisor import Supervisor
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -148,9 +150,27 @@ async def _visit(settings: Settings, *, auto_join: bool) -> "AsyncIterator[Visit
         letagents.client(settings.hints) as client,
         anyio.create_task_group() as tasks,
     ):
-        visit = Visit(client, watches=Watches(client.messages, tasks))
+        visit = Visit(client, watches=Watches(client.messages, tasks), bridge=_bridge(settings))
         if auto_join:
             visit.auto_join = AutoJoin(client.repository)
             tasks.start_soon(visit.auto_join.run)
-        yield visit
+        try:
+            yield visit
+        finally:
+            if visit.bridge is not None:
+                await visit.bridge.aclose()
         tasks.cancel_scope.cancel()
+
+
+def _bridge(settings: Settings) -> "Bridge":
+    from letagents.entrypoints.mcp.bridge import Bridge
+
+    environ, here = os.environ, Path.cwd()
+
+    def opening() -> "AbstractAsyncContextManager[Supervisor]":
+        from letagents.wiring import open_own_supervisor
+
+        return open_own_supervisor(settings, environ, here)
+
+    is_told = bool(environ.get("LETAGENTS_SUPERVISOR_ENTRY_ID", "").strip())
+    return Bridge(opening, is_told, here)

@@ -9,6 +9,7 @@ from letagents.entrypoints.mcp.prompts import Prompts
 if TYPE_CHECKING:  # the table of tools names a visit, and a process lists it before it has one
     from letagents.application.client import Client
     from letagents.entrypoints.mcp.auto_join import AutoJoin
+    from letagents.entrypoints.mcp.bridge import Bridge
     from letagents.entrypoints.mcp.watches import Watches
 
 
@@ -20,6 +21,8 @@ class Visit:
     prompts: Prompts = attrs.field(factory=Prompts)
     watches: "Watches | None" = None
     auto_join: "AutoJoin | None" = None
+    bridge: "Bridge | None" = None
+    """The way to the supervisor of a chat that waits by itself, if it has one."""
 
     async def before_a_call(self, program: str | None) -> None:
         """Note which program the client is, as it says itself, and be in the folder's room."""

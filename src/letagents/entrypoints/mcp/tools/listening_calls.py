@@ -79,9 +79,13 @@ async def wait_for_messages(visit: Visit, arguments: Arguments, progress: Progre
     after = message_of(arguments.get("after_message_id"), "after_message_id")
     room_id, viewer = await _viewer(visit, arguments)
     timeout = _timeout(arguments.get("timeout"))
+    if visit.bridge is not None:
+        await visit.bridge.waiting(viewer)
     async with signs_of_life(progress):
         with naming("room_id"):
             heard = await visit.client.messages.wait(room_id, after, timeout=timeout, viewer=viewer)
+    if visit.bridge is not None:
+        await visit.bridge.waited(viewer, after)
     result, said = _heard(visit, heard, "last" if after is None else "first")
     observed = said[-1].id if said else (heard.passed_over or (None,))[-1]
     await visit.client.places.saw(room_id, observed)

@@ -14,7 +14,8 @@ from letagents.domain.errors import (
     SessionUnknown,
 )
 from letagents.domain.ids import RegistrationKey, RoomId, quoted
-from letagents.domain.sessions import Resumed, Session, SessionKind
+from letagents.domain.local_state import with_context
+from letagents.domain.sessions import Connection, Resumed, Session, SessionKind
 from letagents.entrypoints.mcp.tool import Arguments
 from letagents.entrypoints.mcp.tools.arguments import (
     claim,
@@ -50,11 +51,26 @@ async def _register_worker(visit: Visit, arguments: Arguments) -> Result:
     wish = attrs.evolve(wish, room_id=entered)
     registration = visit.client.registration
     if arguments.get("recover_lost_worker"):
-        return _registered(await registration.recover(wish))
-    if (worker_id := worker_of(arguments.get("worker_id"))) is not None:
-        return _registered(await registration.reconnect(worker_id, wish))
-    key = named("registration_key", RegistrationKey, str(arguments["registration_key"]))
-    return _registered(await registration.register(key, wish))
+        registered = await registration.recover(wish)
+    elif (worker_id := worker_of(arguments.get("worker_id"))) is not None:
+        registered = await registration.reconnect(worker_id, wish)
+    else:
+        key = named("registration_key", RegistrationKey, str(arguments["registration_key"]))
+        registered = await registration.register(key, wish)
+    await _bind(visit, registered.connection, wish.cwd)
+    return _registered(registered)
+
+
+async def _bind(visit: Visit, connection: Connection, folder: str | None) -> None:
+    """Let the chat's supervisor know the session, if it has one."""
+    if visit.bridge is None:
+        return
+    state, session_id = visit.client.chat.state, str(connection.session.session_id)
+    known = (await state.read()).sessions.get(session_id)
+    remembered = known.supervisor_context_cwd if known is not None else None
+    found = await visit.bridge.registered(connection, folder, remembered)
+    if found is not None and found != remembered:
+        await state.transact(lambda there: (with_context(there, session_id, found), None))
 
 
 def _durable_wish(arguments: Arguments) -> Wish:
@@ -145,7 +161,9 @@ async def _register_plain(visit: Visit, arguments: Arguments) -> Result:
         return _no_room()
     room_id = await visit.client.callers.room_entered(room_id)
     kind = SessionKind(str(arguments.get("session_kind", SessionKind.WORKER.value)))
-    connection = await visit.client.plain.register(_wish(arguments, room_id), kind)
+    wish = _wish(arguments, room_id)
+    connection = await visit.client.plain.register(wish, kind)
+    await _bind(visit, connection, wish.cwd)
     session_id = str(connection.session.session_id)
     return {
         "success": True,
