@@ -161,11 +161,11 @@ def _state(settings: "Settings", opened: AsyncExitStack) -> "JsonFileState | Sql
 def _rooms(
     settings: "Settings", clock: "Clock", ids: "Ids", opened: AsyncExitStack
 ) -> "RoomTransport":
-    from letagents.adapters.processes.locks import ProcessLocks
+    from letagents.adapters.processes.locks import ProcessLocks, said_every
     from letagents.adapters.rooms.local import LocalRooms
 
     clock, nudges = clock_and_nudges(settings, clock, ids, opened)
-    processes = ProcessLocks(settings.run_dir, ids, clock)
+    processes = ProcessLocks(settings.run_dir, ids, clock, said_every(settings.lease_term))
     opened.callback(processes.close)
     rooms = LocalRooms(
         settings.rooms_db,

@@ -16,6 +16,7 @@ import sys
 import threading
 import weakref
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Self
 
@@ -35,11 +36,18 @@ REMEMBERED = 256
 removed whose processes have ended."""
 
 SAID_EVERY = 30.0
-"""Seconds between two times that a process says that it is there."""
+"""Seconds between two times that a process says that it is there, at most."""
+SAID_IN_A_TERM = 4
+"""So often it says so in a term at least: a term counts from the last time."""
 
 _LONGEST = 200
 _TRIES = 3
 _GONE = ".gone"
+
+
+def said_every(term: timedelta) -> float:
+    """Return after how many seconds a process says again that it is there, for leases of `term`."""
+    return min(SAID_EVERY, term.total_seconds() / SAID_IN_A_TERM)
 
 
 @attrs.define(eq=False)
@@ -52,6 +60,7 @@ class ProcessLocks:
     _run_dir: Path
     _ids: Ids
     _clock: Clock = attrs.field(factory=SystemClock)
+    _every: float = SAID_EVERY
     _held: "_Held | None" = None
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _is_closed: bool = False
@@ -115,7 +124,7 @@ class ProcessLocks:
         held.say(self._clock.tick())
 
         def say_so() -> None:
-            while not held.gone.wait(SAID_EVERY):
+            while not held.gone.wait(self._every):
                 held.say(self._clock.tick())
 
         threading.Thread(target=say_so, name="still-here", daemon=True).start()
