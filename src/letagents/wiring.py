@@ -535,6 +535,7 @@ async def open_supervisor(
     from letagents.application.supervised_effects import SupervisedEffects
     from letagents.application.supervising import Supervising
 
+    _quiet_by_default()
     clock = SystemClock()
     async with AsyncExitStack() as opened:
         hold = HomeHold(settings.home)

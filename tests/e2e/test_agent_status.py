@@ -85,8 +85,7 @@ async def house(home: Path) -> AsyncIterator[House]:
         asker = await letagents.rooms.connect(ROOM, arrival(BOB, 1))
         made = House(home, provider, supervisor, letagents, asker.fence)
         async with asyncio.timeout(30):
-            while not provider.started:  # noqa: ASYNC110  what it waits for has no event
-                await asyncio.sleep(0.01)
+            await supervisor.there("ada")
         yield made
 
 

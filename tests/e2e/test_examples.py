@@ -9,8 +9,10 @@ import pytest
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 SAID = {
     "in_memory.py": ["@Ada it reads well.", "refused: connection_replaced"],
+    "as_supervisor.py": ["the agent is told: {'id': 'msg_1'}", "in the room: The build is green."],
     "mounted_server.py": ["msg_1 by Juniper", "known there as ada/worker-"],
     "own_rooms.py": ["said in the workshop: 2"],
+    "own_supervisor.py": ["Polly answers msg_1: Hello yourself."],
 }
 
 

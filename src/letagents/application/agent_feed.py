@@ -36,7 +36,8 @@ class Feed:
     _events: "deque[Event]" = attrs.field(factory=lambda: deque(maxlen=KEPT))
     _last: int = 0
     _more: asyncio.Event = attrs.field(factory=asyncio.Event)
-    _is_over: bool = False
+    is_over: bool = False
+    """Whether nothing is told any more."""
 
     def tell(self, kind: str, summary: str) -> None:
         """Let everybody know what happened."""
@@ -51,7 +52,7 @@ class Feed:
         A number that is ahead of all is of another supervisor: everything is returned.
         """
         known = sequence if sequence <= self._last else 0
-        if known == self._last and not self._is_over:
+        if known == self._last and not self.is_over:
             try:
                 async with asyncio.timeout(timeout.total_seconds()):
                     await self._more.wait()
@@ -61,7 +62,7 @@ class Feed:
 
     def end(self) -> None:
         """Let nobody wait any longer."""
-        self._is_over = True
+        self.is_over = True
         self._more.set()
 
 

@@ -44,6 +44,8 @@ from letagents.ports.workplaces import Workplaces
 
 log = structlog.get_logger()
 
+THERE = "agent.there"
+"""What is told of an agent that can be spoken to."""
 LOOK_AGAIN = 15.0
 """Seconds after which an agent is looked at again at the latest."""
 
@@ -313,6 +315,7 @@ class Keeper:
             reached=place.reached,
         )
         self._delivery = delivery
+        self._tell(THERE, f"It is in {entry.room_id}.")
         self._delivering = asyncio.create_task(self._delivered(delivery, execution))
         self._delivering.add_done_callback(lambda _: self.look_again())
 

@@ -9,6 +9,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
+from datetime import datetime, timedelta
 from importlib.metadata import version
 from types import FrameType
 from typing import Any
@@ -17,6 +18,8 @@ import attrs
 import structlog
 
 from letagents.application.household import Household
+from letagents.application.keeping import THERE
+from letagents.domain.errors import NotAvailable
 from letagents.domain.supervised import SupervisorUnavailable
 from letagents.entrypoints.daemon.agents import Agents
 from letagents.entrypoints.daemon.inspector import Inspector
@@ -85,6 +88,24 @@ class Running:
     async def ended(self) -> None:
         """Wait until it is told to end, or another one has taken over."""
         await self.server.ended.wait()
+
+    def now(self) -> datetime:
+        """Return what its clock shows."""
+        return self.server.methods.sessions.clock.now()
+
+    async def there(self, entry_id: str) -> None:
+        """Wait until an agent is in its room, and can be spoken to.
+
+        Raises:
+            NotAvailable: the supervisor has ended.
+        """
+        feed, last = self.server.methods.sessions.feeds.of(entry_id), 0
+        while not feed.is_over:
+            for event in await feed.after(last, timedelta(minutes=1)):
+                last = event.sequence
+                if event.kind == THERE:
+                    return
+        raise NotAvailable("This supervisor has ended.", remedy="Open another one.")
 
     def end(self) -> None:
         """Tell it to end."""
