@@ -105,7 +105,7 @@ async def test_it_says_what_it_is_in_any_version(world: SocketWorld) -> None:
         ),
         (
             b'{"version":2,"id":"1","method":"supervisor.verify_worker_session","params":{}}',
-            "Worker session token is not valid.",
+            "Unknown daemon manifest entry: ",
         ),
         (b'{"version":2', "Invalid daemon request."),
         (b"[]", "Invalid daemon request."),

@@ -113,15 +113,25 @@ class Supervising:
             return before or Held(token)
         return Held(token, before.session)
 
-    async def verify(self, claim: Claim, token: Token) -> None:
-        """Do nothing if the session is bound exactly so.
+    async def check(self, claim: Claim) -> None:
+        """Do nothing if a claim names where its agent is.
+
+        Raises:
+            BindingRefused: it does not.
+        """
+        place, _ = await self._looked_up(claim)
+        bindings.check(claim, place)
+
+    async def verify(self, claim: Claim, token: Token | None) -> None:
+        """Do nothing if the session is bound exactly so; without a secret it is not.
 
         Raises:
             BindingRefused: it is not.
         """
         place, known = await self._looked_up(claim)
         bindings.check(claim, place)
-        if known is None or not bindings.is_of(known, claim) or not self._holds(known, token):
+        is_its = known is not None and bindings.is_of(known, claim)
+        if known is None or token is None or not is_its or not self._holds(known, token):
             raise BindingRefused(
                 "Worker session verification does not match the active supervised binding.",
                 remedy=_REMEDY,

@@ -99,7 +99,13 @@ class Methods:
 
     async def _bind(self, request: Request) -> Result:
         params = Params.of(request)
-        await self.sessions.bind(_claim(params), _token(params))
+        claim, token = _claim(params), _token(params)
+        await self.sessions.check(claim)
+        if token is None:
+            raise BindingRefused(
+                "Worker session token is not valid.", remedy="Register the session again."
+            )
+        await self.sessions.bind(claim, token)
         return {"bound": True, **_of_session(params)}
 
     async def _verify(self, request: Request) -> Result:
@@ -117,7 +123,8 @@ class Methods:
     async def _install(self, request: Request) -> Result:
         params = Params.of(request)
         generation = params.number("daemon_generation")
-        is_there = await self.sessions.install(_claim(params), generation, _token(params))
+        claim, token = _claim(params), _token(params)
+        is_there = token is not None and await self.sessions.install(claim, generation, token)
         return {"status": "installed" if is_there else "stale"}
 
     async def _checkpoint(self, request: Request) -> Result:
@@ -199,13 +206,9 @@ def _claim(params: Params) -> Claim:
     )
 
 
-def _token(params: Params) -> Token:
+def _token(params: Params) -> Token | None:
     text = params.text("agent_session_token")
-    if not Token.fits(text):
-        raise BindingRefused(
-            "Worker session token is not valid.", remedy="Register the session again."
-        )
-    return Token(text)
+    return Token(text) if Token.fits(text) else None
 
 
 def _of_session(params: Params) -> dict[str, object]:
