@@ -1,7 +1,7 @@
 """Which adapter plays which port of a server: what is opened here is closed here."""
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ import attrs
 from letagents.application.hosting import Boards, Hosting
 from letagents.application.remote_chats import Elsewhere
 from letagents.application.serving import Doorkeeper, Owner
+from letagents.domain.errors import RoomsUnavailable
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.sessions import Session
 from letagents.server_settings import Serving
@@ -72,12 +73,14 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
         sole = _sole(serving.database)
         if sole is not None:
             opened.callback(sole.close)
-            sole.take()
+            with _of_a_server():
+                sole.take()
         kept = attrs.evolve(settings, rooms_db=serving.database)
         clock, nudges = clock_and_nudges(kept, steady, ids, opened)
         accounts = _accounts(serving.database, steady, ids)
         opened.push_async_callback(accounts.aclose)
-        await accounts.prove()
+        with _of_a_server():
+            await accounts.prove()
         states = _store(serving.database)
         opened.callback(states.close)
         rooms = _rooms(kept, accounts, clock, nudges, ids)
@@ -127,9 +130,27 @@ async def open_accounts(serving: Serving) -> AsyncIterator[Doorkeeper]:
     ids = SystemIds()
     accounts = _accounts(serving.database, SystemClock(), ids)
     try:
-        yield Doorkeeper(accounts, ids)
+        with _of_a_server():
+            yield Doorkeeper(accounts, ids)
     finally:
         await accounts.aclose()
+
+
+@contextmanager
+def _of_a_server() -> Iterator[None]:
+    """Say of a place that cannot be used how another one is named to a server."""
+    try:
+        yield
+    except RoomsUnavailable as error:
+        upgrade = "Upgrade letagents" if _is_newer(error.__cause__) else "Mend that"
+        remedy = f"{upgrade}, or name another place: --database, or LETAGENTS_SERVER_DB."
+        raise RoomsUnavailable(error.happened, remedy=remedy) from error
+
+
+def _is_newer(cause: BaseException | None) -> bool:
+    from letagents.adapters.sql.migrations import NewerSchema
+
+    return isinstance(cause, NewerSchema)
 
 
 def place_of(database: str) -> str:

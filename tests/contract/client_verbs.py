@@ -15,6 +15,7 @@ from tests.contract.callers import World
 
 from letagents.adapters.rooms import hosted
 from letagents.adapters.rooms.hosted.artifacts import HostedArtifacts
+from letagents.adapters.rooms.hosted.attachments import HostedAttachments
 from letagents.adapters.rooms.hosted.attendance import HostedAttendance, HostedAttended
 from letagents.adapters.rooms.hosted.board import HostedBoard
 from letagents.adapters.rooms.hosted.calls import Calls
@@ -32,6 +33,7 @@ from letagents.adapters.rooms.hosted.server import HostedServer
 from letagents.adapters.rooms.hosted.wakes import HostedWakes
 from letagents.domain import board, focus_rooms, path_claims, room_events, search, wake_rules
 from letagents.domain.activity import Report
+from letagents.domain.attachments import File
 from letagents.domain.fencing import Fence
 from letagents.domain.governance import ManagerMode
 from letagents.domain.guidelines import ReplyOrder
@@ -48,6 +50,7 @@ from letagents.domain.verdicts import Verdict, VerdictKind
 from letagents.domain.whereabouts import Said
 from letagents.ports.activity import Reports
 from letagents.ports.artifacts import Artifacts
+from letagents.ports.attachments import Attachments
 from letagents.ports.attendance import Attendance
 from letagents.ports.board import Board
 from letagents.ports.focus_rooms import FocusRooms
@@ -68,6 +71,7 @@ Plain = dict[str, Any]
 
 PLAYS: Mapping[type, tuple[type, ...]] = {
     HostedArtifacts: (Artifacts,),
+    HostedAttachments: (Attachments,),
     HostedAttendance: (Attendance,),
     HostedBoard: (Board,),
     HostedFocusRooms: (FocusRooms,),
@@ -102,6 +106,7 @@ ARRIVAL = Arrival(
     worker_id=WORKER,
 )
 CLAIM = path_claims.Wanted(task_id="task_1", patterns=(Pattern("a"),), repository="github.com/o/r")
+FILE = File(name="plan.txt", content=b"x")
 FACT = Entry(category="decision", title="We use tabs", body="All of us.")
 REPORT = Report(
     observed_at=datetime(2030, 1, 1, tzinfo=UTC),
@@ -235,6 +240,10 @@ VERBS: dict[str, Verb] = {
     "HostedArtifacts.events": asks(
         lambda end: end.of(HostedArtifacts).events(ROOM, room_events.Wanted())
     ),
+    "HostedAttachments.upload": Verb(
+        lambda end: end.of(HostedAttachments).upload(ROOM, FILE, end.fence)
+    ),
+    "HostedAttachments.fetch": asks(lambda end: end.of(HostedAttachments).fetch(ROOM, MESSAGE, 1)),
     "HostedAttendance.attend": asks(_attended),
     "HostedAttendance.exited": Verb(lambda end: end.attendance.exited(ROOM, end.fence, None)),
     "HostedBoard.propose": Verb(

@@ -6,7 +6,7 @@ import pytest
 
 from letagents.domain.errors import RoomsUnavailable
 from letagents.server_settings import Serving
-from letagents.server_wiring import open_server, place_of
+from letagents.server_wiring import open_accounts, open_server, place_of
 from letagents.settings import Settings
 
 
@@ -30,3 +30,19 @@ async def test_a_url_that_cannot_be_read_is_refused_without_a_part_of_it(
             pass
 
     assert "hunter2" not in f"{refused.value} {refused.value.remedy} {refused.value!r}"
+
+
+async def test_a_place_that_cannot_be_had_says_how_to_name_another(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    place = str(tmp_path / "file" / "server.db")
+    with pytest.raises(RoomsUnavailable) as to_serve:
+        async with open_server(Settings(home=tmp_path), Serving(place)):
+            pass
+    with pytest.raises(RoomsUnavailable) as to_let_in:
+        async with open_accounts(Serving(place)) as door:
+            await door.add("ada")
+
+    for refused in (to_serve.value, to_let_in.value):
+        assert place in refused.happened
+        assert "LETAGENTS_SERVER_DB" in refused.remedy
+        assert "LETAGENTS_ROOMS_DB" not in refused.remedy

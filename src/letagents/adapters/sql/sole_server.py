@@ -8,6 +8,7 @@ import attrs
 
 from letagents.adapters import private
 from letagents.adapters.sql.file_lock import FileLock
+from letagents.domain.errors import RoomsUnavailable
 from letagents.domain.serving import ServedElsewhere
 
 
@@ -26,10 +27,17 @@ class SoleServer:
 
         Raises:
             ServedElsewhere: another process has it.
-            OSError: the file beside the database cannot be had.
+            RoomsUnavailable: nothing can be written beside the database.
         """
-        private.make_folder(self._file.parent)
-        if not self._lock.try_take():
+        try:
+            private.make_folder(self._file.parent)
+            is_taken = self._lock.try_take()
+        except OSError as error:
+            raise RoomsUnavailable(
+                f"Nothing can be kept at {self._file}: {error.strerror or type(error).__name__}.",
+                remedy="Name another file, or give yourself the right to write there.",
+            ) from error
+        if not is_taken:
             raise self._refusal()
 
     def tell(self, address: str) -> None:
