@@ -337,7 +337,7 @@ def memory_of(rooms: "RoomTransport") -> "Stores | None":
         guidelines=KeptGuidelines(rooms),
         artifacts=KeptArtifacts(rooms, board_records.task),
         wakes=KeptWakes(rooms, board_records.status_of),
-        reasonings=KeptReasonings(rooms),
+        reasonings=KeptReasonings(rooms, board_records.task),
     )
 
 

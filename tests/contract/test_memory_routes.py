@@ -243,7 +243,11 @@ async def test_a_trace_is_opened_gone_on_with_and_closed(room: Room) -> None:
     )
     whole = await room.call("GET", at)
     none = await room.call("PATCH", at, ada)
-    closed = await room.call("PATCH", at, ada | {"closed_at": "2030-01-01T00:00:00Z"})
+    about = await room.call("PATCH", at, ada | {"task_id": "task_1"})
+    of_task = await room.call("GET", "/reasoning-sessions?task_id=task_1")
+    wrong = await room.call("PATCH", at, ada | {"anchor_message_id": "here"})
+    moved = {"task_id": None, "closed_at": "2030-01-01T00:00:00Z"}
+    closed = await room.call("PATCH", at, ada | moved)
     late = await room.call("POST", f"{at}/updates", ada | {"summary": "three"})
 
     assert (opened[0], opened[1]["update"]["payload"]["confidence"]) == (201, 0.5)
@@ -252,7 +256,10 @@ async def test_a_trace_is_opened_gone_on_with_and_closed(room: Room) -> None:
     assert [one["id"] for one in mine.json()["sessions"]] == [opened[1]["session"]["id"]]
     assert [one["summary"] for one in whole[1]["updates"]] == ["two", "one"]
     assert whole[1]["session"]["status"] == "working"
-    assert none[0] == 400
+    assert (none[0], wrong[0], about[0]) == (400, 400, 200)
+    assert about[1]["session"]["task_id"] == "task_1"
+    assert of_task[1]["sessions"] == [about[1]["session"]]
+    assert closed[1]["session"]["task_id"] is None
     assert closed[1]["session"]["closed_at"] is not None
     assert told(late)[:2] == (409, "closed_reasoning_session")
     assert (await room.call("GET", "/reasoning-sessions"))[1]["sessions"] == []

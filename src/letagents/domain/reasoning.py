@@ -7,6 +7,8 @@ K61  A trace without a summary has the first of goal, next action, checking, hyp
 K62  Confidence lies between 0 and 1, in hundredths.
 K63  An agent has one open trace in a room: what it posts goes on with it, or opens one.
 K64  Only its own agent goes on with a trace or closes it, and a closed one is never gone on with.
+K67  A trace may be about one task and begin at one message, both of its room. Its agent says so as
+     it posts, or afterwards; what it does not name stays.
 """
 
 from collections.abc import Mapping
@@ -15,10 +17,11 @@ from datetime import datetime
 import attrs
 
 from letagents.domain.errors import LetAgentsError, Malformed
-from letagents.domain.ids import quoted
+from letagents.domain.ids import MessageId, quoted
 from letagents.domain.messages import checked_text
 from letagents.domain.names import collapse, is_blank
 from letagents.domain.sessions import Session
+from letagents.domain.tasks import task_id_of
 
 LINE = 280
 STATUSES = ("idle", "working", "reviewing", "blocked")
@@ -56,6 +59,40 @@ class Trace:
     milestone: str | None = None
     confidence: float | None = None
     status: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Subject:
+    """What a trace is said to be about. What is not among `named` stays as it was."""
+
+    task_id: str | None = None
+    anchor: MessageId | None = None
+    named: frozenset[str] = frozenset()
+
+
+UNNAMED = Subject()
+_SUBJECTS = ("task_id", "anchor_message_id")
+
+
+def subject(fields: Mapping[str, object], *, may_clear: bool) -> Subject:
+    """Return what the fields say that a trace is about; nothing clears it, where that is meant.
+
+    Raises:
+        Malformed: they name no task, or no message.
+    """
+    given = {name: fields[name] for name in _SUBJECTS if name in fields}
+    if not may_clear:
+        given = {name: value for name, value in given.items() if value is not None}
+    task_id, anchor = given.get("task_id"), given.get("anchor_message_id")
+    return Subject(
+        task_id=None if task_id is None else task_id_of(task_id),
+        anchor=None if anchor is None else _anchor(anchor),
+        named=frozenset(given),
+    )
+
+
+def _anchor(given: object) -> MessageId:
+    return MessageId.parse(given if isinstance(given, str) else "", "anchor_message_id")
 
 
 def trace(fields: Mapping[str, object]) -> Trace:
@@ -120,6 +157,16 @@ class Reasoning:
     created_at: datetime
     updated_at: datetime
     closed_at: datetime | None = None
+    task_id: str | None = None
+    anchor: MessageId | None = None
+
+    def about(self, what: Subject) -> "Reasoning":
+        """Return this trace as it is about `what` (K67)."""
+        return attrs.evolve(
+            self,
+            task_id=what.task_id if "task_id" in what.named else self.task_id,
+            anchor=what.anchor if "anchor_message_id" in what.named else self.anchor,
+        )
 
 
 @attrs.frozen(kw_only=True)
@@ -161,6 +208,18 @@ def gone_on(before: Reasoning, said: Trace, *, by: Session, now: datetime) -> Re
             f"{before.reasoning_id} is closed.", remedy="Call post_reasoning to open another."
         )
     return attrs.evolve(before, latest=said, actor_label=by.actor_label, updated_at=now)
+
+
+def related(before: Reasoning, what: Subject, *, by: Session | None, now: datetime) -> Reasoning:
+    """Return `before` as it is about `what`.
+
+    Raises:
+        ForeignReasoning: it is another agent's.
+    """
+    if by is not None and by.agent_key != before.agent_key:
+        raise _foreign(before, "Say what your own alone is about.")
+    after = before.about(what)
+    return before if after == before else attrs.evolve(after, updated_at=now)
 
 
 def closed(before: Reasoning, *, by: Session | None, now: datetime) -> Reasoning:

@@ -8,20 +8,29 @@ from typing import Protocol
 
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
-from letagents.domain.reasoning import Reasoning, Trace, Update
+from letagents.domain.reasoning import UNNAMED, Reasoning, Subject, Trace, Update
 
 
 class Reasonings(Protocol):
     """The traces of rooms."""
 
     async def post(
-        self, room_id: RoomId, said: Trace, fence: Fence, *, reasoning_id: str | None = None
+        self,
+        room_id: RoomId,
+        said: Trace,
+        fence: Fence,
+        *,
+        reasoning_id: str | None = None,
+        about: Subject = UNNAMED,
     ) -> tuple[Reasoning, Update]:
         """Go on with that trace; by default with the open one of who acts, or open one.
+
+        It is `about` something from now on, where that names something.
 
         Raises:
             UnknownReasoning: there is no such one.
             ForeignReasoning, ClosedReasoning: as `domain.reasoning.gone_on`.
+            UnknownTask, UnknownMessage: the room has not what it is to be about.
         """
         ...
 
@@ -31,6 +40,7 @@ class Reasonings(Protocol):
         *,
         is_open: bool | None = True,
         agent_key: str | None = None,
+        task_id: str | None = None,
         limit: int = 50,
         viewer: Fence | None = None,
     ) -> tuple[Reasoning, ...]:
@@ -54,6 +64,18 @@ class Reasonings(Protocol):
 
         Raises:
             UnknownReasoning: there is no such one.
+        """
+        ...
+
+    async def relate(
+        self, room_id: RoomId, reasoning_id: str, about: Subject, fence: Fence | None = None
+    ) -> Reasoning:
+        """Let a trace be about something else (K67).
+
+        Raises:
+            UnknownReasoning: there is no such one.
+            ForeignReasoning: it is another agent's.
+            UnknownTask, UnknownMessage: the room has not what it is to be about.
         """
         ...
 

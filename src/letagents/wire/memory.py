@@ -121,8 +121,8 @@ def reasoning(trace: Reasoning, room_id: RoomId) -> Plain:
     return {
         "id": trace.reasoning_id,
         "room_id": str(room_id),
-        "task_id": None,
-        "anchor_message_id": None,
+        "task_id": trace.task_id,
+        "anchor_message_id": trace.anchor and str(trace.anchor),
         "actor_label": trace.actor_label,
         "agent_key": trace.agent_key,
         "status": trace.latest.status,

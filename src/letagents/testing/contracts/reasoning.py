@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from letagents.domain.errors import ConnectionLost
+from letagents.domain.errors import ConnectionLost, UnknownMessage
 from letagents.domain.reasoning import (
     ClosedReasoning,
     ForeignReasoning,
@@ -11,12 +11,13 @@ from letagents.domain.reasoning import (
     Trace,
     UnknownReasoning,
     Update,
+    subject,
     trace,
 )
 from letagents.domain.sessions import Connection
 from letagents.ports.reasoning import Reasonings
 from letagents.ports.rooms import RoomTransport
-from letagents.testing.contracts.room_callers import ROOM, SOON, RoomCallers, arrival
+from letagents.testing.contracts.room_callers import ROOM, SOON, RoomCallers, arrival, draft
 
 
 def thinking(summary: str) -> Trace:
@@ -90,6 +91,34 @@ class ReasoningsContract(RoomCallers):
         assert len(await reasonings.updates(ROOM, at)) == 2
         with pytest.raises(UnknownReasoning):
             await reasonings.trace(ROOM, "rs_0")
+
+    @pytest.mark.rule("K67")
+    async def test_a_trace_is_about_what_its_agent_says(
+        self,
+        rooms: RoomTransport,
+        reasonings: Reasonings,
+        reasonings_elsewhere: Reasonings,
+        ada: Connection,
+        bob: Connection,
+    ) -> None:
+        said = await rooms.post(ROOM, draft("mend the roof"), bob.fence)
+        anchored = subject({"anchor_message_id": str(said.id)}, may_clear=False)
+        first, _ = await reasonings.post(ROOM, thinking("one"), ada.fence, about=anchored)
+        second, _ = await reasonings.post(ROOM, thinking("two"), ada.fence)
+        about = subject({"task_id": "task_7", "anchor_message_id": None}, may_clear=True)
+        with pytest.raises(ForeignReasoning):
+            await reasonings.relate(ROOM, first.reasoning_id, about, bob.fence)
+        related = await reasonings.relate(ROOM, first.reasoning_id, about, ada.fence)
+        nowhere = subject({"anchor_message_id": "msg_9"}, may_clear=False)
+        with pytest.raises(UnknownMessage):
+            await reasonings.relate(ROOM, first.reasoning_id, nowhere, ada.fence)
+        with pytest.raises(UnknownReasoning):
+            await reasonings.relate(ROOM, "rs_0", about, ada.fence)
+
+        assert (first.anchor, second.anchor) == (said.id, said.id)
+        assert (related.task_id, related.anchor) == ("task_7", None)
+        assert await reasonings_elsewhere.traces(ROOM, task_id="task_7") == (related,)
+        assert await reasonings_elsewhere.traces(ROOM, task_id="task_8") == ()
 
     @pytest.mark.rule("K66")
     async def test_two_posts_at_once_make_one_trace(

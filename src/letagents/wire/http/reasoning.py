@@ -7,8 +7,8 @@ from typing import Any
 
 import attrs
 
-from letagents.domain.ids import RoomId
-from letagents.domain.reasoning import Reasoning, Trace, Update
+from letagents.domain.ids import MessageId, RoomId
+from letagents.domain.reasoning import Reasoning, Subject, Trace, Update
 from letagents.wire import memory
 from letagents.wire.http.reading import Fields
 
@@ -39,6 +39,8 @@ def reasoning(document: object) -> Reasoning:
         created_at=fields.moment("created_at"),
         updated_at=fields.moment("updated_at"),
         closed_at=fields.moment_or_none("closed_at"),
+        task_id=fields.text_or_none("task_id"),
+        anchor=fields.parsed_or_none("anchor_message_id", MessageId.parse),
     )
 
 
@@ -87,3 +89,9 @@ def _state(about: Fields, said: Fields | None) -> Trace:
 def plain_trace(said: Trace) -> Plain:
     """Return the form of what is to be seen; what is not said is left out."""
     return attrs.asdict(said, filter=lambda _field, value: value is not None)
+
+
+def plain_subject(what: Subject) -> Plain:
+    """Return the form of what a trace is about; what is not named is left out."""
+    facts = {"task_id": what.task_id, "anchor_message_id": what.anchor and str(what.anchor)}
+    return {name: facts[name] for name in sorted(what.named)}

@@ -11,13 +11,15 @@ import attrs
 
 from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.adapters.rooms.hosted.lacking import there
-from letagents.adapters.rooms.hosted.meant import about
+from letagents.adapters.rooms.hosted.meant import about as told_about
 from letagents.adapters.rooms.hosted.projects import Absent
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, quoted
 from letagents.domain.reasoning import (
+    UNNAMED,
     ClosedReasoning,
     Reasoning,
+    Subject,
     Trace,
     UnknownReasoning,
     Update,
@@ -45,22 +47,28 @@ class HostedReasonings:
     _opened: dict[tuple[str, str], str] = attrs.field(factory=dict)
 
     async def post(
-        self, room_id: RoomId, said: Trace, fence: Fence, *, reasoning_id: str | None = None
+        self,
+        room_id: RoomId,
+        said: Trace,
+        fence: Fence,
+        *,
+        reasoning_id: str | None = None,
+        about: Subject = UNNAMED,
     ) -> tuple[Reasoning, Update]:
         """Go on with a trace, or with the open one of who acts, or open one."""
         if reasoning_id is not None:
             path = f"{_one(room_id, reasoning_id)}/updates"
-            return await _known(reasoning_id, self._send(path, room_id, said, fence))
+            return await _known(reasoning_id, self._send(path, room_id, said, fence, about))
         at = (str(room_id), str(fence.session_id))
         if (before := self._opened.get(at)) is not None:
             try:
-                return await self.post(room_id, said, fence, reasoning_id=before)
+                return await self.post(room_id, said, fence, reasoning_id=before, about=about)
             except (UnknownReasoning, ClosedReasoning):
                 del self._opened[at]
-        return await there(WHAT, self._send(_path(room_id), room_id, said, fence))
+        return await there(WHAT, self._send(_path(room_id), room_id, said, fence, about))
 
     async def _send(
-        self, path: str, room_id: RoomId, said: Trace, fence: Fence
+        self, path: str, room_id: RoomId, said: Trace, fence: Fence, what: Subject
     ) -> tuple[Reasoning, Update]:
         def read(answer: Any) -> tuple[Reasoning, Update]:
             told = Fields(answer).document
@@ -69,7 +77,7 @@ class HostedReasonings:
                 self._remember((str(room_id), str(fence.session_id)), kept.reasoning_id)
             return kept, wire.update(told.get("update"))
 
-        asked = wire.plain_trace(said) | credentials.in_body(fence)
+        asked = wire.plain_trace(said) | wire.plain_subject(what) | credentials.in_body(fence)
         return await self._calls.send("POST", path, asked, read)
 
     def _remember(self, at: tuple[str, str], reasoning_id: str) -> None:
@@ -83,6 +91,7 @@ class HostedReasonings:
         *,
         is_open: bool | None = True,
         agent_key: str | None = None,
+        task_id: str | None = None,
         limit: int = 50,
         viewer: Fence | None = None,
     ) -> tuple[Reasoning, ...]:
@@ -94,11 +103,13 @@ class HostedReasonings:
                 "open": "true" if is_open else "false",
                 "closed": "true" if is_open is False else None,
                 "agent_key": agent_key,
+                "task_id": task_id,
                 "limit": limit,
             },
             headers=credentials.in_headers(viewer),
         )
-        return tuple(one for one in await there(WHAT, asked) if _fits(one, is_open, agent_key))
+        found = [one for one in await there(WHAT, asked) if _fits(one, is_open, agent_key)]
+        return tuple(one for one in found if task_id in (None, one.task_id))
 
     async def trace(
         self, room_id: RoomId, reasoning_id: str, viewer: Fence | None = None
@@ -122,6 +133,18 @@ class HostedReasonings:
             headers=credentials.in_headers(viewer),
         )
         return await _known(reasoning_id, found)
+
+    async def relate(
+        self, room_id: RoomId, reasoning_id: str, about: Subject, fence: Fence | None = None
+    ) -> Reasoning:
+        """Let a trace be about something else."""
+        sent = self._calls.send(
+            "PATCH",
+            _one(room_id, reasoning_id),
+            wire.plain_subject(about) | credentials.in_body_of_anybody(fence),
+            _of(reasoning_id),
+        )
+        return await _known(reasoning_id, sent)
 
     async def close(
         self, room_id: RoomId, reasoning_id: str, fence: Fence | None = None
@@ -148,7 +171,7 @@ def _path(room_id: RoomId) -> str:
 
 
 def _of(reasoning_id: str) -> Callable[[Any], Reasoning]:
-    return about(
+    return told_about(
         reasoning_id,
         lambda trace: trace.reasoning_id,
         lambda answer: wire.reasoning(Fields(answer).document.get("session")),

@@ -551,7 +551,11 @@ def _kept(section: str) -> Table:
 _TRACE = dict.fromkeys(
     ("summary", "goal", "checking", "hypothesis", "blocker", "next_action", "milestone", "status"),
     TEXT_OR_NULL,
-) | {"confidence": {"type": ["number", "null"], "minimum": 0, "maximum": 1}}
+) | {
+    "confidence": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+    "task_id": TEXT_OR_NULL,
+    "anchor_message_id": TEXT_OR_NULL,
+}
 _STATE_OF_TRACE = in_room(session=ref("Reasoning"), update=ref("ReasoningUpdate"))
 _TRACES = f"{_ROOM}/reasoning-sessions"
 _ASKED_TRACES = {"actor_label": TEXT, "agent_key": TEXT, "task_id": TEXT, "open": TEXT}

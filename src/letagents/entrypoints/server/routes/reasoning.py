@@ -5,9 +5,8 @@ An agent has one open trace (K63): to open one where there is one is to go on wi
 
 from starlette.responses import Response
 
-from letagents.domain.errors import NotAvailable
 from letagents.domain.fencing import Fence
-from letagents.domain.reasoning import Reasoning, Update, trace
+from letagents.domain.reasoning import Reasoning, Update, subject, trace
 from letagents.entrypoints.server.answers import Refused, answer
 from letagents.entrypoints.server.calls import LONGEST_PAGE, Call
 from letagents.ports.reasoning import Reasonings
@@ -29,12 +28,11 @@ async def traces(call: Call) -> Response:
         call.room_id,
         is_open=_is_open(call),
         agent_key=call.asked("agent_key"),
+        task_id=call.asked("task_id"),
         limit=limit if label is None else LONGEST_PAGE,
         viewer=viewer,
     )
     wanted = [one for one in found if label is None or one.actor_label == label]
-    if call.asked("task_id") is not None:  # no trace here is about one task
-        wanted = []
     shown = [wire.plain(one, call.room_id) for one in wanted[:limit]]
     return answer({"room_id": str(call.room_id), "sessions": shown})
 
@@ -54,7 +52,8 @@ async def _speaking(call: Call) -> Fence:
 async def open_trace(call: Call) -> Response:
     """Show a state of the caller's open trace, which is opened if there is none."""
     fence, body = await _speaking(call), await call.body()
-    made = await _reasonings(call).post(call.room_id, trace(body), fence)
+    about = subject(body, may_clear=False)
+    made = await _reasonings(call).post(call.room_id, trace(body), fence, about=about)
     return _made(call, *made)
 
 
@@ -62,7 +61,11 @@ async def go_on(call: Call) -> Response:
     """Show a state of a trace of the caller's that is open."""
     fence, body = await _speaking(call), await call.body()
     made = await _reasonings(call).post(
-        call.room_id, trace(body), fence, reasoning_id=call.named("reasoning_id")
+        call.room_id,
+        trace(body),
+        fence,
+        reasoning_id=call.named("reasoning_id"),
+        about=subject(body, may_clear=False),
     )
     return _made(call, *made)
 
@@ -93,16 +96,16 @@ async def one(call: Call) -> Response:
 
 
 async def change(call: Call) -> Response:
-    """Close a trace."""
+    """Say what a trace is about, or close it."""
     fence, body = await call.acting_marked(), await call.body()
     if not any(name in body for name in CHANGES):
         raise Refused(400, "task_id, anchor_message_id or closed_at is required")
-    if body.get("closed_at") is None:
-        raise NotAvailable(
-            "A trace in these rooms is about no one task or message.",
-            remedy="Pass closed_at to close it.",
-        )
-    kept = await _reasonings(call).close(call.room_id, call.named("reasoning_id"), fence)
+    port, named = _reasonings(call), call.named("reasoning_id")
+    about = subject(body, may_clear=True)
+    if about.named or body.get("closed_at") is None:
+        kept = await port.relate(call.room_id, named, about, fence)
+    if body.get("closed_at") is not None:
+        kept = await port.close(call.room_id, named, fence)
     return answer({"room_id": str(call.room_id), "session": wire.plain(kept, call.room_id)})
 
 
