@@ -96,7 +96,12 @@ async def test_it_lasts_as_long_as_its_hold(world: World) -> None:
     fake = attrs.evolve(world.worker.fence, token=arrival(ADA, 9).token)
     path = "/rooms/workshop/messages"
     shown = {"Authorization": f"Bearer {worker_bearers.spelled(fake, ROOM)}"}
-    assert (await world.http.get(path, headers=shown)).status_code == 401
+    for route in OPEN:
+        method, place = route.replace("{room_id:path}", "workshop").split(" ", 1)
+        told = await world.http.request(
+            method, place.replace("{", "").replace("}", ""), headers=shown
+        )
+        assert "stream" in place or told.status_code == 401, route
     assert (await world.calls("GET", path))[0] == 200
     await world.rooms.connect(ROOM, arrival(ADA, 2, after=world.worker))
 

@@ -158,7 +158,10 @@ async def test_a_secret_can_be_given_to_a_successor(world: SocketWorld) -> None:
     old = await ask(world, wire.INSTALL, given | {"daemon_generation": 1})
     assert old["result"] == {"status": "stale"}
     assert (await ask(world, wire.INSTALL, given))["result"] == {"status": "installed"}
-    assert (await ask(world, wire.BORROW, given))["result"]["status"] == "available"
+    assert (await ask(world, wire.BORROW, given))["result"]["credential"] == SECRET
+    renewed = f"t{2:042d}"
+    assert (await ask(world, wire.INSTALL, given | {"agent_session_token": renewed}))["ok"]
+    assert (await ask(world, wire.BORROW, given))["result"]["credential"] == renewed
 
 
 async def test_a_cursor_is_written_down_and_the_durable_one_answered(world: SocketWorld) -> None:
