@@ -100,6 +100,7 @@ class LocalRooms:
         def connect(may_wait: bool) -> Connection:
             connection = self._ledger().connect(room_id, arrival, may_wait=may_wait)
             self._signs.wrote(room_id, connection.fence)
+            self._lookout.renew(room_id)
             self._wake([room_id])
             return connection
 
@@ -113,6 +114,7 @@ class LocalRooms:
         def disconnect() -> Session:
             session = self._ledger().disconnect(room_id, fence)
             self._signs.forget(room_id, fence)
+            self._lookout.renew(room_id)
             self._wake([room_id])
             return session
 

@@ -240,9 +240,8 @@ class LocalBook:
             name for name, was in things.facts_of(kind, before).items() if facts[name] != was
         )
         new = {name: facts[name] for name in (*changed, "value")}
-        self._unit.change(
-            things.changing(kind.name, changed), {**new, "at_room": room_id, "name": key}
-        )
+        statement = things.changing(kind.name, changed)
+        self._unit.soon(statement, {**new, "at_room": room_id, "name": key}, (kind.name, key))
 
     def _as_known(self, kind: Kind[V], key: str) -> V | None:
         of_kind, value = self._known.get((kind.name, key), _UNKNOWN)

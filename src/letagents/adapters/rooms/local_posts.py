@@ -239,7 +239,7 @@ def _written(
     number = messages.next_number(facts.last_number)
     source, room_id, said_at = _SOURCES[facts.kind], post.room_id.value, written(now)
     files = _taken(unit, post, facts.agent_key, number, now) if post.draft.attachments else ()
-    unit.insert_soon(
+    unit.soon(
         _INSERT,
         {
             "room_id": room_id,
@@ -255,6 +255,7 @@ def _written(
             "thread_root": where.root,
             "client_key": post.draft.key.value,
         },
+        (room_id, number),
     )
     message_id = MessageId(number)
     return Message(

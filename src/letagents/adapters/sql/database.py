@@ -100,8 +100,10 @@ class Unit:
         """Run `statement`, for what it changes."""
         self._texts.run(self.cursor, statement, facts)
 
-    def insert_soon(self, statement: Executable, facts: Mapping[str, object]) -> None:
-        """Insert a row, before anything else of this transaction is done or the row is read."""
+    def soon(
+        self, statement: Executable, facts: Mapping[str, object], _row: tuple[object, ...]
+    ) -> None:
+        """Insert a row or change it, the one of that name, before anything else is asked."""
         self.change(statement, facts)
 
     def say(self, text: str, *values: object) -> None:

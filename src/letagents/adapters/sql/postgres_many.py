@@ -5,14 +5,14 @@ makes rows of it, and does for each what the statement says.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import attrs
 import orjson
 from sqlalchemy import Dialect, Executable
 from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.sql.dml import Insert
+from sqlalchemy.sql.dml import Insert, Update
 
 from letagents.adapters.sql.database import Row
 
@@ -35,13 +35,15 @@ class ManyTexts:
         found: dict[int, Row] = {row[0]: row[1:] for row in cursor.fetchall()}
         return [found.get(place) for place in range(len(many))]
 
-    def insert(self, cursor: Any, statement: Executable, many: Sequence[Facts]) -> None:
-        """Insert a row for each of `many` facts."""
+    def change(self, cursor: Any, statement: Executable, many: Sequence[Facts]) -> None:
+        """Insert or update a row for each of `many` facts, none of them twice."""
         self._run(cursor, statement, many)
 
     def _run(self, cursor: Any, statement: Executable, many: Sequence[Facts]) -> None:
         text, constants = self._made.get(id(statement)) or self._make(statement)
-        cursor.execute(text, {**constants, "many": orjson.dumps(many).decode()})
+        facts = {**constants, "many": orjson.dumps(many).decode()}
+        # How to update many is planned anew each time: it depends on how large the table is.
+        cursor.execute(text, facts, prepare=False if isinstance(statement, Update) else None)
 
     def _make(self, statement: Executable) -> tuple[str, Facts]:
         compiled = cast(SQLCompiler, cast(Any, statement).compile(dialect=self._dialect))
@@ -53,7 +55,7 @@ class ManyTexts:
             str(compiled),
         )
         kinds = {name: bind.type.compile(dialect=self._dialect) for name, bind in facts.items()}
-        make = _inserting if isinstance(statement, Insert) else _finding
+        make = _MAKE.get(type(statement), _finding)
         constants = {name: bind.value for bind, name in binds if name not in facts}
         self._made[id(statement)] = made = make(own, kinds), constants
         return made
@@ -68,6 +70,11 @@ def _inserting(own: str, kinds: Mapping[str, str]) -> str:
     return f"{head} SELECT {told} FROM {_asked(kinds)}"  # noqa: S608  # see above
 
 
+def _updating(own: str, kinds: Mapping[str, str]) -> str:
+    head, _, where = own.partition(" WHERE ")
+    return f"{head} FROM {_asked(kinds)} WHERE {where}"
+
+
 def _finding(own: str, kinds: Mapping[str, str]) -> str:
     # OFFSET lets each be looked up by itself, as the statement is: the server would else plan for
     # many that all be read, while there are few, and keep to that plan.
@@ -79,3 +86,9 @@ def _finding(own: str, kinds: Mapping[str, str]) -> str:
 def _asked(kinds: Mapping[str, str]) -> str:
     columns = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
     return f"json_to_recordset(CAST(%(many)s AS json)) AS asked ({columns})"
+
+
+_MAKE: Mapping[type, Callable[[str, Mapping[str, str]], str]] = {
+    Insert: _inserting,
+    Update: _updating,
+}

@@ -17,6 +17,7 @@ from letagents.adapters.sql.postgres_many import ManyTexts
 from letagents.adapters.sql.server_errors import in_short, severity
 
 T = TypeVar("T")
+_Change = tuple[Executable, Mapping[str, object]]
 
 TIME = "SELECT CAST(extract(epoch FROM clock_timestamp()) AS float8)"
 
@@ -69,7 +70,7 @@ class PostgresUnit(Unit):
     _changing: Any
     _ahead: "_Ahead"
     _many: ManyTexts
-    _soon: list[tuple[Executable, Mapping[str, object]]] = attrs.field(factory=list)
+    _soon: dict[tuple[object, ...], _Change] = attrs.field(factory=dict)
 
     def rows(self, statement: Executable, **facts: object) -> list[Row]:
         """Return all that `statement` finds."""
@@ -90,22 +91,25 @@ class PostgresUnit(Unit):
         self.settle()
         return self._many.rows(self.cursor, statement, many)
 
-    def insert_soon(self, statement: Executable, facts: Mapping[str, object]) -> None:
-        """Insert a row, with those that are inserted after it, when anything else is asked."""
-        if self._soon and self._soon[0][0] is not statement:
+    def soon(
+        self, statement: Executable, facts: Mapping[str, object], row: tuple[object, ...]
+    ) -> None:
+        """Insert a row or change it, with others in like manner, when anything else is asked."""
+        first = next(iter(self._soon.values()), None)
+        if first is not None and (first[0] is not statement or row in self._soon):
             self.settle()
-        self._soon.append((statement, facts))
+        self._soon[row] = statement, facts
 
     def settle(self) -> None:
         """Send what was put off."""
         if not self._soon:
             return
         self._ahead.begin()
-        soon = self._soon.copy()
+        soon = list(self._soon.values())
         self._soon.clear()
         (statement, facts), *others = soon
         if others:
-            self._many.insert(self._changing, statement, [facts for _, facts in soon])
+            self._many.change(self._changing, statement, [facts for _, facts in soon])
         else:
             self._texts.run(self._changing, statement, facts)
 

@@ -16,7 +16,7 @@ import attrs
 import structlog
 
 from letagents.adapters.rooms.book import Book, Noting
-from letagents.adapters.rooms.kept import absences
+from letagents.adapters.rooms.kept import absences, delivery_records
 from letagents.adapters.rooms.kept.delivery_records import DELIVERIES
 from letagents.domain import deliveries
 from letagents.domain.deliveries import Delivery, Transport
@@ -170,8 +170,9 @@ class KeptDeliveries:
         absences.seen(book, session.session_id)
 
     def _seen(self, book: Book, *, waiting: Collection[SessionId]) -> None:
+        known = {one.session_id: one for one in delivery_records.all_open(book)}
         for session_id in waiting:
-            before = book.get(DELIVERIES, str(session_id))
+            before = known.get(session_id) or book.get(DELIVERIES, str(session_id))
             if before is not None:
                 tick, now = book.tick, book.now
                 after = deliveries.refreshed(before, holder=self._holder, tick=tick, now=now)

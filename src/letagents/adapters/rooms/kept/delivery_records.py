@@ -1,10 +1,14 @@
 """What a room keeps of the deliveries of its sessions."""
 
-from letagents.adapters.rooms.book import Book, Kind
+from collections.abc import Iterator
+
+from letagents.adapters.rooms.book import Book, Kind, Where
 from letagents.domain import deliveries
 from letagents.domain.deliveries import Delivery
 from letagents.domain.ids import SessionId
 from letagents.domain.sessions import Session
+
+_AT_ONCE = 512
 
 DELIVERIES = Kind(
     name="delivery",
@@ -25,6 +29,17 @@ def retire(book: Book, session_id: SessionId) -> None:
     before = book.get(DELIVERIES, str(session_id))
     if before is not None:
         book.put(DELIVERIES, deliveries.retired(before, tick=book.tick, now=book.now))
+
+
+def all_open(book: Book) -> Iterator[Delivery]:
+    """Return the deliveries that were not closed."""
+    after: int | None = None
+    while True:
+        found = book.find(DELIVERIES, Where(is_open=True, after=after, limit=_AT_ONCE))
+        yield from found
+        if len(found) < _AT_ONCE:
+            return
+        after = found[-1].number
 
 
 def is_open(book: Book, session: Session) -> bool:
