@@ -113,6 +113,7 @@ def test_the_help_of_a_command_fits_on_a_screen(
         ["tail", "workshop", "-n", "many"],
         ["send", "workshop", "Hello", "--reply-to", "3"],
         ["rooms", "--yaml"],
+        ["agents", "add", "ada", "--room", "x", "--provider", "codex", "--server", "rooms.example"],
     ],
 )
 def test_what_is_not_understood_ends_with_2(

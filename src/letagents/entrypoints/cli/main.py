@@ -16,6 +16,7 @@ from letagents.entrypoints.cli.parsing import Commands, Parser
 from letagents.entrypoints.cli.parsing import as_json as _json
 from letagents.entrypoints.cli.parsing import command as _command
 from letagents.entrypoints.cli.parsing import message_id as _message_id
+from letagents.entrypoints.cli.parsing import server as _server
 
 INTERRUPTED = 130
 
@@ -419,7 +420,7 @@ def _new_agent(add: argparse.ArgumentParser) -> None:
     providers = ("codex", "claude-code", "open-model", "cursor")
     add.add_argument("--room", metavar="ROOM", required=True, help="in which room it works")
     server = "whose room it is (as your own commands: LETAGENTS_API_URL, or this machine)"
-    add.add_argument("--server", metavar="URL", help=server)
+    add.add_argument("--server", metavar="URL", type=_server, help=server)
     add.add_argument("--provider", choices=providers, required=True, help="which program runs it")
     where = add.add_mutually_exclusive_group()
     where.add_argument("--workspace", metavar="DIR", default=".", help="its folder (this one)")

@@ -51,3 +51,13 @@ def message_id(text: str) -> object:
     except Malformed:
         wrong = f"this is no message's id, such as msg_3: {text!a}"
         raise argparse.ArgumentTypeError(wrong) from None
+
+
+def server(text: str) -> str:
+    """Return the address of a server that `text` is, for argparse."""
+    from letagents.domain.modes import server_of
+
+    try:
+        return server_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
