@@ -42,7 +42,7 @@ from letagents.domain.intents import Action
 from letagents.domain.knowledge import Entry, Section
 from letagents.domain.messages import After, Draft, Latest
 from letagents.domain.path_patterns import Pattern
-from letagents.domain.reasoning import Trace
+from letagents.domain.reasoning import Subject, Trace
 from letagents.domain.receipts import State
 from letagents.domain.sessions import Arrival
 from letagents.domain.tasks import Artifact, ArtifactKind, Patch, Proposal, Provider
@@ -106,6 +106,7 @@ ARRIVAL = Arrival(
     worker_id=WORKER,
 )
 CLAIM = path_claims.Wanted(task_id="task_1", patterns=(Pattern("a"),), repository="github.com/o/r")
+OF_A_TASK = Subject(task_id="task_1", named=frozenset({"task_id"}))
 FILE = File(name="plan.txt", content=b"x")
 FACT = Entry(category="decision", title="We use tabs", body="All of us.")
 REPORT = Report(
@@ -380,6 +381,9 @@ VERBS: dict[str, Verb] = {
     "HostedReasonings.close": Verb(
         lambda end: end.reasonings.close(ROOM, end.named["reasoning_id"], end.fence)
     ),
+    "HostedReasonings.relate": Verb(
+        lambda end: end.reasonings.relate(ROOM, end.named["reasoning_id"], OF_A_TASK, end.fence)
+    ),
     "HostedReceipts.of": asks(lambda end: end.of(HostedReceipts).of(ROOM, MESSAGE)),
     "HostedReceipts.declare": Verb(
         lambda end: end.of(HostedReceipts).declare(
@@ -446,6 +450,7 @@ ABOUT: dict[str, str] = {
     "HostedGuidelines.set_reply_order": "agent_reply_order",
     "HostedReasonings.trace": "session id",
     "HostedReasonings.close": "session id",
+    "HostedReasonings.relate": "session id",
     "HostedRooms.connect": "agent_instance_id",
     "HostedRooms.disconnect": "agent_session session_id",
     "HostedRooms.message": "message id",
