@@ -14,6 +14,7 @@ from tests.benchmarks import (
     rooms_store,
     search_store,
     servers,
+    supervisor,
     whole,
 )
 
@@ -27,6 +28,7 @@ def main(names: list[str]) -> int:
         *guard.MEASURED,
         *whole.MEASURED,
         *servers.MEASURED,
+        *supervisor.MEASURED,
     ):
         if names and measure.__name__ not in names:
             continue

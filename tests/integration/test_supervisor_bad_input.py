@@ -40,6 +40,7 @@ CALL: Plain = {
 }
 MODEL = {**PLACE, "base_url": "https://models.example/v1", "model": "big", "daemon_generation": 1}
 STUCK: Plain = {**ROUTE, "source_message_id": MESSAGE, "daemon_generation": 1}
+NO_OBJECTS: tuple[object, ...] = (None, [], "x", 7)
 STALE = {"status": "stale"}
 
 UNKNOWN = "Unknown daemon manifest entry: "
@@ -205,7 +206,7 @@ async def test_each_method_tells_exactly_what_is_wrong_and_nothing_is_harmed(
         (method, given, said) for method in there for given, said in ROWS[method]
     ]
     for method in set(there) - set(FREE):
-        asked += [(method, given, wire.NO_PARAMS) for given in (None, [], "x", 7)]
+        asked += [(method, given, wire.NO_PARAMS) for given in NO_OBJECTS]
     async with asyncio.timeout(60):
         reader, writer = await asyncio.open_unix_connection(str(tmp_path / "h" / "daemon.sock"))
         with closing(writer):

@@ -5,6 +5,7 @@ the agent's own, and calls that name another room are refused. What a tool refus
 only where it may have happened is an error raised.
 """
 
+import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,7 @@ class RoomTools:
         from letagents.entrypoints.mcp.reading import read
         from letagents.entrypoints.mcp.supervised import check_stays, silent
 
-        found = _tools(authority).get(tool)
+        found = _tools(authority.provider, authority.api_url).get(tool)
         if found is None:
             raise EffectRefused(
                 f"Unsupported supervised tool: {tool}", remedy="Use another of the listed tools."
@@ -105,13 +106,15 @@ def _placed(
     return {**arguments, "cwd": authority.workspace}
 
 
-def _tools(authority: Authority) -> "dict[str, Tool[Visit]]":
+@functools.cache
+def _tools(provider: str, api_url: str) -> "dict[str, Tool[Visit]]":
+    """Return the tools of agents that are run by such a program, in rooms at that address."""
     from letagents.entrypoints.mcp.surface import tools_of
 
     caller = Caller(
         profile=Profile.SUPERVISED_ROOM_TURN,
         bounded=True,
-        provider=authority.provider,
-        api_url=authority.api_url,
+        provider=provider,
+        api_url=api_url,
     )
     return {tool.name: tool for tool in tools_of(caller, Mode.OWNER)}
