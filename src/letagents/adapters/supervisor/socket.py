@@ -38,9 +38,13 @@ from letagents.domain.supervised import (
 )
 from letagents.ports.ids import Ids
 from letagents.wire import supervisor as wire
+from letagents.wire.supervisor import Response
 
 USUAL_API = "https://letagents.chat"
 _HANDED_OVER = re.compile(r"stale.*(?:daemon|supervisor).*generation|handoff", re.IGNORECASE)
+_REPLACED = re.compile(
+    r"stale (?:daemon|supervisor) generation|Protocol version mismatch", re.IGNORECASE
+)
 _UNSUPPORTED = re.compile(
     r"Unsupported daemon method:\s*supervisor\.execute_bounded_tool", re.IGNORECASE
 )
@@ -70,6 +74,8 @@ class SocketSupervisor:
     _patience: float = PATIENCE.total_seconds()
     _quick: float = QUICK.total_seconds()
     _confirmed: dict[str, _Confirmed] = attrs.field(factory=dict)
+    _known: Negotiated | None = None
+    """What the supervisor spoke that did the last call."""
     _checkpoints: Checkpoints[_Route] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -189,15 +195,23 @@ class SocketSupervisor:
 
     async def execute(self, call: Call) -> Answered | None:
         """Have the supervisor do a call; None if it does not do any. Raises: as Supervisor."""
-        at, negotiated = await self._for_effects()
-        params = effects.params(at, negotiated, call)
-        response = await self._line(at).ask(negotiated.version, wire.EXECUTE, params, NEVER)
+        at, negotiated = await self._for_effects(self._known)
+        response = await self._executed(at, negotiated, call)
+        if not response.ok and _REPLACED.search(response.error or ""):
+            # It was told to one that is there no more: nobody has begun it.
+            at, negotiated = await self._for_effects()
+            response = await self._executed(at, negotiated, call)
+        self._known = negotiated
         if not response.ok and _UNSUPPORTED.search(response.error or ""):
             return None
         if not response.ok:
             rejected = "The daemon-owned supervised tool was rejected."
             raise refused(response.error or rejected, response.remedy)
         return effects.answered(response.result)
+
+    async def _executed(self, at: Coordinates, negotiated: Negotiated, call: Call) -> Response:
+        params = effects.params(at, negotiated, call)
+        return await self._line(at).ask(negotiated.version, wire.EXECUTE, params, NEVER)
 
     async def prepare(self, call: Call) -> Told:
         """Ask what is to be done about a call. Raises: as Supervisor."""
@@ -234,10 +248,13 @@ class SocketSupervisor:
         params = {**effects.place(at, negotiated), "effect_id": effect_id, **outcome}
         await self._said(at, negotiated.version, wire.COMPLETE, params, deadline)
 
-    async def _for_effects(self) -> tuple[Coordinates, Negotiated]:
+    async def _for_effects(self, known: Negotiated | None = None) -> tuple[Coordinates, Negotiated]:
+        """Return who asks, and what the supervisor speaks; one that is known is not asked again."""
         at = self._resolved()
         if at is None:
             raise _nowhere()
+        if known is not None:
+            return at, known
         negotiated = await self._line(at).negotiate(Deadline.within(self._patience))
         if negotiated.generation is None:
             raise refused("The supervised daemon generation is unavailable.")

@@ -150,6 +150,17 @@ class SupervisorContract:
         assert world.performed() in (0, 1)
 
     @pytest.mark.rule("J63")
+    async def test_whoever_has_taken_over_does_the_next_call(self, world: World) -> None:
+        supervisor = world.supervisor()
+        await supervisor.bind(world.session)
+        first = await _done(supervisor, change())
+        await world.take_over()
+        await supervisor.bind(world.session)
+
+        assert await _done(supervisor, change()) == first
+        assert (await _done(supervisor, change("2"))).room_id == ROOM
+
+    @pytest.mark.rule("J63")
     async def test_a_request_stands_for_one_call(self, world: World) -> None:
         supervisor = world.supervisor()
         await supervisor.bind(world.session)
