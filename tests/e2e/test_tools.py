@@ -115,7 +115,7 @@ async def test_the_wait_says_how_its_cursor_is_used(chat: Chat) -> None:
     for said in (
         "silent",
         "last_observed_message_id",
-        "send_thread_message",
+        "in their thread",
         "legacy",
         "not an end",
     ):
