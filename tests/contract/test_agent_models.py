@@ -114,6 +114,7 @@ async def test_a_file_with_a_key_is_its_owner_s_alone(tmp_path: Path) -> None:
         ({"provider": "codex"}, "Only agents of an open model"),
         ({"api_key_variable": KEY}, "no name of a variable"),
         ({"api_key_variable": "A", "api_key_file": "/b"}, "in one place"),
+        ({"source_repo_path": "engine"}, "its whole path"),
     ],
 )
 async def test_what_cannot_be_a_model_is_refused_and_nothing_is_kept(

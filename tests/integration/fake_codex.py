@@ -47,17 +47,24 @@ def ready(connection: websockets.ServerConnection, request: Request) -> Response
 
 
 async def converse(socket: websockets.ServerConnection) -> None:
+    told_of: set[str] = set()
     async for text in socket:
         said = json.loads(text)
         if "id" in said:
-            await answer(socket, said)
+            await answer(socket, said, told_of)
 
 
-async def answer(socket: websockets.ServerConnection, said: dict[str, Any]) -> None:  # noqa: C901  a table
+async def answer(  # noqa: C901  a table
+    socket: websockets.ServerConnection, said: dict[str, Any], told_of: set[str]
+) -> None:
+    """Answer; a connection is told of the threads that it has started or resumed, and no others."""
+
     async def tell(**message: object) -> None:
         await socket.send(json.dumps(message))
 
     async def over(turn: dict[str, Any]) -> None:
+        if thread_id not in told_of:
+            return
         params = {"threadId": thread_id, "turn": {"id": turn["id"], "status": turn["status"]}}
         await tell(method="turn/completed", params=params)
 
@@ -71,6 +78,7 @@ async def answer(socket: websockets.ServerConnection, said: dict[str, Any]) -> N
         case "thread/start":
             thread_id = f"thread-{len(threads) + 1}"
             write({**threads, thread_id: []})
+            told_of.add(thread_id)
             await tell(id=said["id"], result={"thread": {"id": thread_id}})
         case "thread/resume" | "thread/read" if thread_id not in threads:
             await tell(id=said["id"], error={"code": -32600, "message": "no rollout found"})
@@ -79,6 +87,7 @@ async def answer(socket: websockets.ServerConnection, said: dict[str, Any]) -> N
                 if turn["status"] == "inProgress":
                     turn["status"] = "interrupted"
             write(threads)
+            told_of.add(thread_id)
             await tell(id=said["id"], result={"thread": {"id": thread_id}})
         case "thread/read":
             is_active = any(turn["status"] == "inProgress" for turn in threads[thread_id])

@@ -18,6 +18,7 @@ from letagents.domain.turns import (
     Failed,
     ProviderMissing,
     ProviderUnusable,
+    Running,
     TurnUnsettled,
     Unknowable,
 )
@@ -82,6 +83,31 @@ async def test_codex_is_found_again_by_its_address_and_birth(
 
     assert (one, before, two) == (Answered("one"), Answered("one"), Answered("two"))
     assert births.presence(at.pid, at.birth) is Presence.GONE
+
+
+@pytest.mark.long
+async def test_codex_that_is_found_in_the_middle_of_a_turn_is_looked_at_and_not_disturbed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("letagents.adapters.providers.codex.LOOKED_EVERY", 0.05)
+    stage = provider_stages.codex(tmp_path, monkeypatch)
+    stage.play(Play(hangs=True), Play("two"))
+    notes = Notes()
+    with anyio.fail_after(PATIENCE):
+        first = await stage.provider.start(stage.launch)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(first.run, turn(1), notes.write)
+            await notes.began.wait()
+            tasks.cancel_scope.cancel()
+        await first.leave()
+        found = await stage.reopened().attach(stage.launch, first.reference)
+        assert not isinstance(found, Gone)
+        during = await found.fate("item-1", notes.ids[0])
+        await found.interrupt(notes.ids[0])
+        two = await found.run(turn(2), notes.write)
+        await found.end()
+
+    assert (during, two) == (Running(), Answered("two"))
 
 
 async def test_two_transcripts_of_one_conversation_cannot_be_told_apart(tmp_path: Path) -> None:

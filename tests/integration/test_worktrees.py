@@ -23,6 +23,7 @@ pytestmark = [
     pytest.mark.anyio,
     pytest.mark.skipif(sys.platform == "win32", reason="agents are not run on Windows"),
 ]
+FILES = "-c protocol.file.allow=always"
 ATTEMPT = "0d3f2a5e-0000-4000-8000-00000000aaaa"
 
 
@@ -200,6 +201,10 @@ async def test_a_folder_without_a_repository_or_a_commit_is_none(tmp_path: Path)
             "in the middle of a bisect",
         ),
         ("git worktree lock .", "locked"),
+        (
+            f"git {FILES} submodule --quiet add ../../../../engine sub; git commit -qm x",
+            "submodules",
+        ),
     ],
 )
 async def test_work_is_never_lost_with_a_folder(

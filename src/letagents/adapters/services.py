@@ -24,6 +24,7 @@ _HANDED_ON = (
     "LETAGENTS_CLAUDE_BIN",
     "LETAGENTS_CODEX_BIN",
     "LETAGENTS_OPENCODE_BIN",
+    "LETAGENTS_CURSOR_BIN",
 )
 """What a service is given of the environment in which it was installed."""
 _SUPERVISE = ("-m", "letagents", "supervise", "--foreground")

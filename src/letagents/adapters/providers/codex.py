@@ -50,9 +50,12 @@ TOOLS = "letagents"
 OVER = ("completed", "interrupted", "failed", "cancelled", "stopped")
 INTERRUPTED_WITHIN = 10.0
 LOOKING = 0.05
+LOOKED_EVERY = 5.0
+"""Seconds between two looks at a turn, where nothing tells that it is over."""
 TOOLS_WITHIN = 30.0
 _POLICY = {"approvalPolicy": "never", "sandbox": "workspace-write"}
 _UNKNOWN_METHOD = -32601
+_NOT_OVER = (Running, NeverStarted, Unknowable)
 
 
 @attrs.frozen
@@ -102,7 +105,8 @@ class CodexProvider:
         try:
             link = await open_link(at.url or "")
             conversation = CodexConversation(link, reference, None, None)
-            await conversation.look()
+            if not codex_transcript.is_active(await conversation.look()):
+                await _subscribed(link, launch, reference.conversation_id)
         except (LinkClosed, CodexRefused) as error:
             raise ProcessAmbiguous(at.pid) from error
         if presence(at.pid, at.birth) is not Presence.SAME:
@@ -192,6 +196,12 @@ async def _see_tools(link: CodexLink, launch: Launch) -> None:
     raise CODEX.unusable("it does not list letagents among its MCP servers")
 
 
+async def _subscribed(link: CodexLink, launch: Launch, conversation_id: str) -> None:
+    """Have a server that we found again tell us of a thread; else we look from time to time."""
+    with suppress(CodexRefused):
+        await link.call("thread/resume", {"threadId": conversation_id, **_thread(launch)})
+
+
 def _conversation(link: CodexLink, server: AppServer, thread_id: str) -> "CodexConversation":
     child = server.child
     connection = Connection(KIND, child.pid, child.birth, server.url)
@@ -229,7 +239,7 @@ class CodexConversation:
 
     async def run(self, turn: Turn, started: Started) -> Outcome:
         """Run one turn to its end."""
-        if self._is_asking or self._running is not None:
+        if self._is_asking or await self._is_running():
             raise ConversationBusy
         turn_id = await self._begun(turn)
         try:
@@ -239,6 +249,15 @@ class CodexConversation:
                 await self.interrupt(turn_id)
             raise
         return await self._outcome(turn_id)
+
+    async def _is_running(self) -> bool:
+        """Whether a turn of ours runs. Who is not told of its end looks."""
+        if self._running is None:
+            return False
+        if isinstance(await self._fate_of(self._running), _NOT_OVER):
+            return True
+        self._running = None
+        return False
 
     async def _begun(self, turn: Turn) -> str:
         said = {"type": "text", "text": turn.text, "text_elements": []}
@@ -260,11 +279,18 @@ class CodexConversation:
         return turn_id
 
     async def _outcome(self, turn_id: str) -> Outcome:
-        await _first_of(self._end_of(turn_id).wait, self._link.closed.wait)
-        fate = await self._fate_of(turn_id)
+        fate: Fate = Running()
+        while isinstance(fate, _NOT_OVER):
+            is_told = False
+            with anyio.move_on_after(LOOKED_EVERY):
+                await _first_of(self._end_of(turn_id).wait, self._link.closed.wait)
+                is_told = True
+            fate = await self._fate_of(turn_id)
+            if is_told and isinstance(fate, _NOT_OVER):
+                raise TurnUnsettled("its transcript does not tell of its end")
         self._over.pop(turn_id, None)
-        if isinstance(fate, Running | NeverStarted | Unknowable):
-            raise TurnUnsettled("its transcript does not tell of its end")
+        if self._running == turn_id:
+            self._running = None
         return fate
 
     async def fate(self, item_id: str, turn_id: str | None) -> Fate:

@@ -5,6 +5,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
+from pathlib import Path
 
 import attrs
 
@@ -105,6 +106,8 @@ def _wish(given: Params) -> Wish | None:
     repository = given.text("source_repo_path")
     if not repository:
         return None
+    if not Path(repository).is_absolute():
+        raise Malformed("A repository is named by its whole path.", remedy="Pass that.")
     return Wish(repository, given.text("branch") or None, given.text("base") or None)
 
 
