@@ -1,4 +1,4 @@
-"""A person's whole way with Codex and Claude Code themselves; a stub of a model answers."""
+"""A person's whole way with the real programs of agents; a stub of a model answers."""
 
 import os
 import shutil
@@ -21,14 +21,25 @@ class Home(PlayedHome):
     @property
     def settings(self) -> dict[str, str]:
         name, path = self.program
+        kinds = ("DATA", "STATE", "CACHE", "CONFIG")
+        folders = {f"XDG_{kind}_HOME": str(self.folder / "user" / kind) for kind in kinds}
         return {
+            **folders,
             name: path,
             "CODEX_HOME": str(self.folder / "codex"),
             "CLAUDE_CONFIG_DIR": str(self.folder / "config"),
             "ANTHROPIC_BASE_URL": self.model,
             "ANTHROPIC_API_KEY": "sk-ant-none",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "HOME": str(self.folder / "user"),
+            "MODEL_KEY": "sk-none",
         }
+
+    def endpoint(self, provider: str) -> tuple[str, ...]:
+        """Return what says where an open model is."""
+        if provider != "open-model":
+            return ()
+        return ("--base-url", f"{self.model}/v1", "--model", "stub", "--key-env", "MODEL_KEY")
 
 
 @pytest.mark.parametrize(
@@ -36,6 +47,7 @@ class Home(PlayedHome):
     [
         ("codex", "codex", "LETAGENTS_CODEX_BIN"),
         ("claude-code", "claude", "LETAGENTS_CLAUDE_BIN"),
+        ("open-model", "opencode", "LETAGENTS_OPENCODE_BIN"),
     ],
 )
 def test_a_real_agent_answers_in_a_folder_of_its_own_and_is_found_again(
@@ -53,6 +65,7 @@ def test_a_real_agent_answers_in_a_folder_of_its_own_and_is_found_again(
     home = Home(tmp_path)
     home.program = (variable, found)
     home.set_up()
+    (tmp_path / "opencode").unlink()  # the real one has a folder of that name there
     home.done("send", "workshop", "Hello.", "--create")
     with stub_model() as home.model, home.tail() as tail:
         (tmp_path / "codex").mkdir()
@@ -63,7 +76,7 @@ def test_a_real_agent_answers_in_a_folder_of_its_own_and_is_found_again(
         with home.supervised() as supervisor:
             home.done(
                 "agents", "add", "ada", "--room", "workshop", "--provider", provider,
-                "--repo", str(tmp_path / "work"), "--name", "Ada",
+                "--repo", str(tmp_path / "work"), "--name", "Ada", *home.endpoint(provider),
             )  # fmt: skip
             home.done("send", "workshop", "@Ada one?")
             assert heard(tail, WORDS).startswith("Ada")
