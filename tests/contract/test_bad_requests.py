@@ -141,6 +141,32 @@ async def test_a_field_of_a_wrong_kind_is_refused_and_nothing_is_kept(
     assert room.kept() == before
 
 
+WANT_NOTHING = {
+    ("POST", "/projects"),
+    ("POST", "/rooms/{room_id:path}/agent-sessions/{session_id}/disconnect"),
+    ("POST", "/rooms/{room_id:path}/locks"),
+    ("POST", "/rooms/{room_id:path}/board-managers"),
+    ("DELETE", "/rooms/{room_id:path}/board-managers/active"),
+}
+"""What is done without being told any more than a session."""
+
+
+async def test_a_body_that_says_nothing_of_what_is_to_be_changed_changes_nothing(
+    room: Room,
+) -> None:
+    taken, person = [], {"desktop_human_client": True}
+    comes_in = {"manager_mode": "off"} | person
+    await room.call("PATCH", "/rooms/shed/board-settings", json=comes_in)
+    for method, path in sorted(set(WRITES) - WANT_NOTHING):
+        before = room.kept()
+        for shown in (room.worker, person):
+            answer = await room.call(method, room.path(path), json=shown | {"unheard_of": 1})
+            if answer.status_code not in REFUSED or room.kept() != before:
+                taken.append((method, path, answer.status_code))
+
+    assert taken == []
+
+
 @pytest.mark.parametrize(("method", "path"), WRITES)
 @pytest.mark.parametrize(
     ("body", "status"),

@@ -6,7 +6,7 @@ from letagents.domain import event_filters
 from letagents.domain.event_filters import EventFilter, EventKind
 from letagents.domain.ids import RoomId
 from letagents.wire import moments
-from letagents.wire.http.reading import Fields
+from letagents.wire.http.reading import Fields, Unreadable
 
 Plain = dict[str, Any]
 
@@ -25,4 +25,6 @@ def plain(kept: EventFilter, room_id: RoomId, *, can_manage: bool) -> Plain:
 
 def chosen(fields: Fields) -> tuple[EventKind, ...]:
     """Return the kinds that a request names. Raises Malformed, Unreadable."""
+    if "kinds" not in fields.document:
+        raise Unreadable("kinds is missing")  # none of them would silence the room
     return event_filters.chosen(fields.list("kinds"))

@@ -11,7 +11,7 @@ from letagents.domain.denials import IntentNotFound
 from letagents.domain.governance import Failover, ManagerMode, RuntimeSource
 from letagents.domain.intents import Action, checked_payload
 from letagents.domain.tasks import reason_of
-from letagents.entrypoints.server.answers import answer, told
+from letagents.entrypoints.server.answers import Refused, answer, told
 from letagents.entrypoints.server.calls import Call
 from letagents.ports.governance import Decided, Governance, Governed
 from letagents.wire.http import governance as wire
@@ -92,12 +92,11 @@ async def _capabilities(call: Call) -> dict[str, bool]:
 async def set_mode(call: Call) -> Response:
     """Change how the board is governed."""
     fence, fields = await call.acting_or_person(), await call.fields()
-    changed = await _governance(call).set_mode(
-        call.room_id,
-        _given(fields, "manager_mode", ManagerMode),
-        _given(fields, "manager_failover", Failover),
-        fence=fence,
-    )
+    mode = _given(fields, "manager_mode", ManagerMode)
+    failover = _given(fields, "manager_failover", Failover)
+    if mode is failover is None:
+        raise Refused(400, "manager_mode is invalid")
+    changed = await _governance(call).set_mode(call.room_id, mode, failover, fence=fence)
     shown = wire.plain_settings(changed, call.room_id)
     return answer({"room_id": str(call.room_id), "settings": shown})
 
