@@ -1,6 +1,7 @@
 """What becomes of posts that shared a transaction which broke."""
 
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -14,7 +15,7 @@ from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms import local_posts
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.rooms.rosters import Rosters
-from letagents.adapters.rooms.writer import Post
+from letagents.adapters.rooms.writer import Post, Writer
 from letagents.adapters.sql.database import Unit
 from letagents.domain.errors import (
     ConnectionReplaced,
@@ -24,7 +25,8 @@ from letagents.domain.errors import (
     RoomsUnavailable,
     UnknownRoom,
 )
-from letagents.domain.ids import MessageId, RoomId, Token
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import MessageId, RoomId, SessionId, Token
 from letagents.domain.messages import Draft, Message
 from letagents.testing.contracts.room_callers import ADA, BOB, ROOM, arrival, draft
 from letagents.testing.determinism import ManualClock
@@ -135,3 +137,32 @@ def test_posts_of_one_transaction_become_what_they_would_one_after_another(
     told = [one.id.number if isinstance(one, Message) else type(one) for one in together]
     assert told == [1, 1, 2, 1, KeyReused, UnknownRoom, ConnectionReplaced, 3, 2]
     assert [str(one) for one in again] == [str(one) for one in together]
+
+
+async def test_who_posts_alone_after_others_that_posted_together_is_answered_too() -> None:
+    shared: list[int] = []
+
+    def post_all(posts: Sequence[Post]) -> Sequence[Message | Exception]:
+        shared.append(len(posts))
+        return [AWAY] * len(posts)
+
+    writer = Writer(post_all, lambda: None)
+    one = Post(ROOM, draft("a"), Fence(SessionId("s"), 1, Token(43 * "x")))
+    held = threading.Event()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(writer.do, lambda: held.wait(30))  # so that the next two wait together
+        for _ in range(2):
+            tasks.start_soon(_refused, writer, one)
+        await anyio.wait_all_tasks_blocked()
+        held.set()
+    with anyio.fail_after(30):
+        await _refused(writer, one)
+        await _refused(writer, one)
+    await anyio.to_thread.run_sync(writer.close)
+
+    assert shared == [2, 1, 1]
+
+
+async def _refused(writer: Writer, post: Post) -> None:
+    with pytest.raises(RoomsUnavailable):
+        await writer.post(post)
