@@ -116,6 +116,7 @@ class Home:
         with anyio.fail_after(patience):
             after = After(None)
             while True:
+                assert not self.minds.lost
                 page = await self.letagents.rooms.wait(ROOM, after, timeout=timedelta(seconds=5))
                 if any(one.text == text for one in page.messages):
                     return

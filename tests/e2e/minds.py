@@ -27,6 +27,8 @@ from letagents.domain.supervised import (
 )
 
 PAUSE = 0.01
+LONGEST = 1800.0
+"""Seconds in which a call is answered, however often its supervisor is killed meanwhile."""
 _NOT_YET = ("unavailable for this supervised tool execution", "stale daemon generation", "handoff")
 Plain = dict[str, Any]
 Act = Callable[[Mapping[str, str], str, str, Plain], Awaitable[Any]]
@@ -39,7 +41,7 @@ async def by_socket(
     """Call a tool until there is an answer, whoever supervises meanwhile."""
     socket = Path(coordinates["LETAGENTS_SUPERVISOR_DAEMON_SOCKET"])
     ours = SocketSupervisor(coordinates, socket, socket.parent, SystemIds(), patience=30.0)
-    with anyio.fail_after(60):
+    with anyio.fail_after(LONGEST):
         while True:
             try:
                 answered = await ours.execute(Call(request_id, tool, arguments, is_change=True))
@@ -65,6 +67,8 @@ class Minds:
     told: dict[str, str] = attrs.field(factory=dict)
     """What came of the message that each turn posts: done, uncertain, or the refusal."""
     texts: dict[str, str | None] = attrs.field(factory=dict)
+    lost: list[BaseException] = attrs.field(factory=list)
+    """What ended a turn before its end."""
     _coordinates: dict[str, Mapping[str, str]] = attrs.field(factory=dict)
     _turns: set["asyncio.Task[None]"] = attrs.field(factory=set)
 
@@ -114,9 +118,15 @@ class Minds:
         coordinates = self._coordinates[asked["conversation"]]
         task = asyncio.create_task(self._play(about, coordinates))
         self._turns.add(task)
-        task.add_done_callback(self._turns.discard)
+        task.add_done_callback(self._over)
         await asyncio.shield(task)
         _tell(writer, {"text": self.texts[about]})
+
+    def _over(self, task: "asyncio.Task[None]") -> None:
+        self._turns.discard(task)
+        why = None if task.cancelled() else task.exception()
+        if why is not None:
+            self.lost.append(why)
 
     async def _play(self, about: str, coordinates: Mapping[str, str]) -> None:
         arguments = {"text": f"did {about}"}
