@@ -9,7 +9,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +114,8 @@ class Minds:
         about = _message(asked["item"])
         self.begun[about] += 1
         _tell(writer, {"turn": asked["turn"]})
-        await reader.readline()  # whether it was written down or not: the turn goes on by itself
+        with suppress(ConnectionError):  # killed or not, the turn goes on by itself
+            await reader.readline()
         coordinates = self._coordinates[asked["conversation"]]
         task = asyncio.create_task(self._play(about, coordinates))
         self._turns.add(task)

@@ -50,6 +50,8 @@ NAMING = 5.0
 """Seconds that the id of a turn which has just been begun is waited for by who is to leave."""
 AGAIN_AFTER = 1.0
 """Seconds before a turn that goes on is looked at again, or a room that is away asked again."""
+FIRST_LOOK = 0.05
+"""The same for the first time that a turn is looked at again; then it doubles."""
 
 
 class Words(Protocol):
@@ -269,9 +271,10 @@ class Delivery:
             await self._change(item, inbox.looked_up)
         turn_id = item.turn.turn_id if item.turn is not None else None
         conversation = self.agent.conversation
-        fate = await conversation.fate(item.item_id, turn_id)
+        fate, pause = await conversation.fate(item.item_id, turn_id), FIRST_LOOK
         while isinstance(fate, turns.Running):
-            await self.pause(AGAIN_AFTER)
+            await self.pause(pause)
+            pause = min(2 * pause, AGAIN_AFTER)
             fate = await conversation.fate(item.item_id, turn_id)
         await self._end(item, fate)
 
