@@ -35,6 +35,7 @@ GOOD: Plain = {
     "status": "blocked",
     "action": "claim",
     "verdict": "comment",
+    "receipt_state": "responding",
     "idempotency_key": "k",
     "expected_head_sha": "0" * 40,
     "category": "decision",
@@ -135,6 +136,9 @@ async def _filled(shed: Place) -> Plain:
     tasks = [await shed.task(f"mend {number}") for number in range(3)]
     for number in range(12):
         said = await shed.made("POST", "/messages", text=f"word {number}")
+    page = await shed.made("POST", "/attachments", filename="plan.txt", content_base64="eA==")
+    named = [{"upload_id": page["upload_id"]}]
+    said = await shed.made("POST", "/messages", text="the plan", attachments=named)
     lease = tasks[-1]["active_leases"][0]["id"]
     payload = {"title": "mend the roof"}
     intent = await shed.made("POST", "/board-intents", action_type="task_create", payload=payload)
@@ -148,6 +152,7 @@ async def _filled(shed: Place) -> Plain:
     opened = await shed.made("POST", "/focus-rooms", title="An idea")
     return {
         "message_id": said["id"],
+        "attachment_id": said["attachments"][0]["id"],
         "task_id": tasks[-1]["id"],
         "lease_id": lease,
         "intent_id": intent["intent"]["id"],

@@ -54,6 +54,7 @@ GOOD: dict[str, object] = {
     "created_by": "Sage",
     "cursor": None,
     "cwd": "/",
+    "repository": "https://github.com/acme/app.git",
     "description": "a description",
     "description_offset": 0,
     "display_name": "Sage",

@@ -154,18 +154,22 @@ def _resolved(folder: str, path: str) -> str:
 async def _asked(git: str, *words: str, cwd: str | None = None) -> str | None:
     """Return what git answers; None if it has no answer, or cannot be started there."""
     try:
-        done = await anyio.run_process(
-            [git, *words],
-            cwd=cwd,
-            env=environment(),
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        with anyio.CancelScope(shield=True):  # one that is being started can be ended by nobody
+            process = await anyio.open_process(
+                [git, *words],
+                cwd=cwd,
+                env=environment(),
+                stdin=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
     except (OSError, ValueError):
         return None
-    answer = done.stdout.decode("utf-8", "replace").strip()
-    return answer if done.returncode == 0 and answer else None
+    async with process:
+        assert process.stdout is not None  # noqa: S101  # for the type checker: it is a pipe
+        told = b"".join([some async for some in process.stdout])
+        status = await process.wait()
+    answer = told.decode("utf-8", "replace").strip()
+    return answer if status == 0 and answer else None
 
 
 def environment() -> dict[str, str]:
