@@ -231,7 +231,8 @@ def idle_clients(home: Path, many: int = 1_000, seconds: int = 60) -> list[Row]:
 
 
 async def _idle(server: Server, many: int, seconds: int, on: str) -> list[Row]:
-    lines = [line for at in range(many) for line in await _waiting(server, at)]
+    workers = [await _worker(server, at) for at in range(many)]  # all, before the first one polls
+    lines = [line for worker in workers for line in await _waiting(server, *worker)]
     await asyncio.sleep(5)
     before = Used.by(server)
     await asyncio.sleep(seconds)
@@ -246,14 +247,18 @@ async def _idle(server: Server, many: int, seconds: int, on: str) -> list[Row]:
     ]
 
 
-async def _waiting(server: Server, at: int) -> tuple[Line, Line]:
-    """Let a new worker poll, and hold a process connection."""
-    poll, process = [await Line.to(server.url, server.owner) for _ in range(2)]
-    room = f"/rooms/workshop-{at % ROOMS}"
-    await poll.post(f"{room}/join", {})
-    agent = await poll.post("/agents", {"name": f"agent-{at}"})
+async def _worker(server: Server, at: int) -> tuple[Line, str, Plain]:
+    """Let a new worker enter a room; return its line to the server, the room, and what it got."""
+    line, room = await Line.to(server.url, server.owner), f"/rooms/workshop-{at % ROOMS}"
+    await line.post(f"{room}/join", {})
+    agent = await line.post("/agents", {"name": f"agent-{at}"})
     arrival = {"actor_key": agent["canonical_key"], "agent_instance_id": f"process {at}"}
-    who = await poll.post(f"{room}/agent-sessions", arrival)
+    return line, room, await line.post(f"{room}/agent-sessions", arrival)
+
+
+async def _waiting(server: Server, poll: Line, room: str, who: Plain) -> tuple[Line, Line]:
+    """Let a worker poll, and hold a process connection."""
+    process = await Line.to(server.url, server.owner)
     shown = {SESSION_ID: who["session_id"], SESSION_TOKEN: who["session_token"]}
     process.ask(f"{room}/agent-sessions/{who['session_id']}/process", shown)
     await process.until(b"connection_id")
