@@ -99,7 +99,7 @@ class Methods:
 
     async def _bind(self, request: Request) -> Result:
         params = Params.of(request)
-        claim, token = _claim(params), _token(params)
+        claim, token = claim_of(params), _token(params)
         await self.sessions.check(claim)
         if token is None:
             raise BindingRefused(
@@ -110,12 +110,12 @@ class Methods:
 
     async def _verify(self, request: Request) -> Result:
         params = Params.of(request)
-        await self.sessions.verify(_claim(params), _token(params))
+        await self.sessions.verify(claim_of(params), _token(params))
         return {"verified": True, **_of_session(params)}
 
     async def _borrow(self, request: Request) -> Result:
         params = Params.of(request)
-        lent, token = await self.sessions.lend(_claim(params), params.number("daemon_generation"))
+        lent, token = await self.sessions.lend(claim_of(params), params.number("daemon_generation"))
         if lent is Lent.AVAILABLE and token is not None:
             return {"status": lent.value, "credential": token.value}
         return {"status": lent.value}
@@ -123,13 +123,13 @@ class Methods:
     async def _install(self, request: Request) -> Result:
         params = Params.of(request)
         generation = params.number("daemon_generation")
-        claim, token = _claim(params), _token(params)
+        claim, token = claim_of(params), _token(params)
         is_there = token is not None and await self.sessions.install(claim, generation, token)
         return {"status": "installed" if is_there else "stale"}
 
     async def _checkpoint(self, request: Request) -> Result:
         params = Params.of(request)
-        there = await self.sessions.checkpoint(_claim(params), params.text("room_cursor"))
+        there = await self.sessions.checkpoint(claim_of(params), params.text("room_cursor"))
         return {
             "checkpointed": True,
             "entry_id": params.text("entry_id"),
@@ -195,7 +195,8 @@ def _shown(effect: Effect) -> dict[str, object]:
     }
 
 
-def _claim(params: Params) -> Claim:
+def claim_of(params: Params) -> Claim:
+    """Return which session of which entry a request says that it is about."""
     return Claim(
         entry_id=params.text("entry_id"),
         room_id=params.text("room_id"),

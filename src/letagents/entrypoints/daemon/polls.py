@@ -6,10 +6,9 @@ import attrs
 
 from letagents.application.polls import Polls, Release, Told
 from letagents.domain import bindings, custody
-from letagents.domain.bindings import Claim
 from letagents.domain.custody import CONTRACT, WAIT, Invocation, Offer
 from letagents.domain.ids import MessageId
-from letagents.entrypoints.daemon.methods import Method
+from letagents.entrypoints.daemon.methods import Method, claim_of
 from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import Params, Request
 
@@ -33,7 +32,7 @@ class PollMethods:
         params = Params.of(request)
         if params.text("contract") != CONTRACT:
             raise custody.refused("Custodial polling authority is stale or unsupported.")
-        claim, generation = _claim(params), params.number("daemon_generation")
+        claim, generation = claim_of(params), params.number("daemon_generation")
         phase, is_wait = params.text("phase"), params.text("tool_name") == WAIT
         if phase == "before":
             invocation = _invocation(params) if is_wait else None
@@ -43,17 +42,6 @@ class PollMethods:
         else:
             raise custody.refused("Custodial polling authority is stale or unsupported.")
         return _said(told, is_wait=is_wait)
-
-
-def _claim(params: Params) -> Claim:
-    return Claim(
-        entry_id=params.text("entry_id"),
-        room_id=params.text("room_id"),
-        work_attempt_id=params.text("work_attempt_id"),
-        execution_id=params.text("execution_generation_id"),
-        session_id=params.text("agent_session_id"),
-        api_url=params.text("api_url"),
-    )
 
 
 def _invocation(params: Params) -> Invocation:
