@@ -121,3 +121,23 @@ async def test_who_is_stuck_is_seen_and_helped(tmp_path: Path) -> None:
         assert "It reads\\x1b[2J the plan.\n" in told
         assert "is stuck with no message" in (await ours.does("retry", "ada")).stderr
         assert ours.provider.transcript.turns_run() == [f"supervised-room:ada:{ROOM}:{about}"] * 2
+
+
+async def test_how_agents_are_is_followed_and_looked_up(tmp_path: Path) -> None:
+    async with house(tmp_path / "h") as ours:
+        ours.provider.started[-1].crash()
+        await ours.until("process.ended")
+        with Running(ours.home, ["agents", "list", "--follow", "--json"]) as following:
+
+            async def follow(field: str, wanted: str) -> None:
+                """Wait until the agent is seen so."""
+                while json.loads(await asyncio.to_thread(following.line))[field] != wanted:
+                    pass
+
+            await follow("observed_state", "idle")
+            renamed = await ours.shown("rename", "ada", "Countess")
+            await follow("display_name", "Countess")
+        assert renamed.endswith("  Others call it Countess from its next start on.\n")
+        crashed, alive = (await ours.shown("processes", "ada")).splitlines()
+        assert "  crashed at " in crashed
+        assert alive.endswith("  is there")

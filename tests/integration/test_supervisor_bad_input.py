@@ -42,6 +42,9 @@ MODEL = {**PLACE, "base_url": "https://models.example/v1", "model": "big", "daem
 STUCK: Plain = {**ROUTE, "source_message_id": MESSAGE, "daemon_generation": 1}
 NO_OBJECTS: tuple[object, ...] = (None, [], "x", 7)
 STALE = {"status": "stale"}
+NO_NAME = "display_name: ' ' is not a name that a room can show."
+NOT_BEGUN = {**STALE, "last_observed_message_id": None}
+WISH: Plain = {"id": "e1", "expected_desired_state": "paused", "desired_state": "stopped"}
 
 UNKNOWN = "Unknown daemon manifest entry: "
 UNTYPED = "Supervised tool execution requires exact typed coordinates."
@@ -156,6 +159,31 @@ ROWS: dict[str, Rows] = {
         ({}, NO_WISH),
         ({"id": "e1", "desired_state": "Running"}, NO_WISH),
         ({"id": "e2", "desired_state": "running"}, f"{UNKNOWN}e2"),
+    ],
+    wire.WATCH_AGENTS: [],
+    wire.WANT_IF: [
+        ({}, NO_WISH),
+        ({"id": "e1", "desired_state": "stopped"}, NO_WISH),
+        ({**WISH, "id": "e2"}, f"{UNKNOWN}e2"),
+    ],
+    wire.NAME_AGENT: [
+        ({}, UNKNOWN),
+        ({"id": "e2", "display_name": "Ada"}, f"{UNKNOWN}e2"),
+        ({"id": "e1", "display_name": " "}, NO_NAME),
+    ],
+    wire.APPEND_ACTIVITY: [
+        ({}, UNKNOWN),
+        ({"id": "e1", "event": "x"}, "manifest.append_activity requires an event."),
+        ({"id": "e1", "event": {}}, "An event has a kind."),
+    ],
+    wire.READ_ATTEMPT: [({}, UNKNOWN), ({"id": ["e1"]}, UNKNOWN), ({"id": "e2"}, f"{UNKNOWN}e2")],
+    wire.BEGIN_INGRESS: [
+        ({}, NOT_BEGUN),
+        ({**PLACE, "daemon_generation": 7}, NOT_BEGUN),
+        (
+            {**PLACE, "daemon_generation": 1, "initial_message": "hello"},
+            "This supervisor hands an agent only what was said in its room.",
+        ),
     ],
     wire.REMOVE_AGENT: [
         ({}, UNKNOWN),

@@ -158,3 +158,24 @@ def test_an_agents_rooms_are_where_a_credential_may_go() -> None:
     for url in ("http://rooms.example", "", "rooms.example"):
         with pytest.raises(Malformed, match="on a server with HTTPS, or on this machine"):
             attrs.evolve(ENTRY, api_url=url)
+
+
+@pytest.mark.rule("J140")
+def test_the_newest_of_earlier_processes_are_remembered_and_all_are_counted() -> None:
+    entry = manifest.begun(ENTRY, FIRST)
+    for number in range(2, manifest.REMEMBERED + 3):
+        last = entry.execution
+        assert last is not None
+        entry = manifest.ended(entry, last.execution_id, Ending.CRASHED, now=NOW)
+        entry = manifest.begun(entry, attrs.evolve(FIRST, execution_id=f"x{number}"))
+
+    assert entry.restarts == manifest.REMEMBERED + 1
+    assert len(entry.earlier) == manifest.REMEMBERED
+    assert [one.execution_id for one in entry.earlier[-2:]] == ["x20", "x21"]
+    assert all(one.is_over for one in entry.earlier)
+
+
+def test_an_agent_is_called_only_what_can_be_shown() -> None:
+    assert manifest.named(ENTRY, " Countess ").display_name == "Countess"
+    with pytest.raises(Malformed):
+        manifest.named(ENTRY, "a|b")

@@ -10,6 +10,7 @@ from letagents.application.keeping import Keeper
 from letagents.application.open_models import OpenModels
 from letagents.domain import manifest, open_models
 from letagents.domain.errors import LetAgentsError, NotAvailable
+from letagents.domain.ingress import Ingress
 from letagents.domain.manifest import Entry, FenceLost
 from letagents.domain.open_models import Endpoint
 from letagents.domain.recovery import Desired, History
@@ -123,22 +124,64 @@ class Household:
         Raises:
             ManifestRefused: there is none of that name.
         """
+        entry, _ = await self.want_if(entry_id, desired)
+        return entry
 
-        def want(journal: Journal) -> Entry:
-            known = journal.entry(entry_id)
-            if known is None:
-                raise manifest.unknown(entry_id)
+    async def want_if(
+        self, entry_id: str, desired: Desired, expected: Desired | None = None
+    ) -> tuple[Entry, bool]:
+        """Do that if what was wanted is as expected; return the agent, and whether it was.
+
+        Raises:
+            ManifestRefused: there is none of that name.
+        """
+
+        def want(journal: Journal) -> tuple[Entry, bool]:
+            known = _known(journal, entry_id)
+            wanted = manifest.wanted(known, desired, expected=expected)
+            if wanted is None:
+                return known, False
             history = History() if desired is Desired.RUNNING else known.history
             history = attrs.evolve(history, pending=known.history.pending)
-            wanted = attrs.evolve(known, desired=desired, history=history)
+            wanted = attrs.evolve(wanted, history=history)
             journal.put_entry(wanted)
-            return wanted
+            return wanted, True
 
-        entry = await self.journal.change(want)
+        entry, is_so = await self.journal.change(want)
+        if not is_so:
+            return entry, False
         log.info("agent.wanted", entry_id=entry_id, desired=desired.value)
         self._keep(entry)
         self._keepers[entry_id].look_again()
-        return entry
+        return entry, True
+
+    async def rename(self, entry_id: str, name: str) -> Entry:
+        """Have others call an agent so, from its next process on.
+
+        Raises:
+            ManifestRefused: there is none of that name.
+            Malformed: that is none that others can call it.
+        """
+
+        def rename(journal: Journal) -> Entry:
+            named = manifest.named(_known(journal, entry_id), name)
+            journal.put_entry(named)
+            return named
+
+        return await self.journal.change(rename)
+
+    async def admit(self, entry_id: str) -> tuple[Ingress, bool]:
+        """Return up to where an agent has been told of its room, and whether it begins only now.
+
+        Raises:
+            ManifestRefused: there is none of that name.
+            LetAgentsError: nobody can keep it, or its room cannot be had.
+        """
+        entry = await self.journal.look(lambda journal: _known(journal, entry_id))
+        before = await self.journal.look(lambda journal: journal.ingress(entry_id))
+        keeper = self._keepers.get(entry_id) or self.keeper_of(entry)
+        there = await keeper.admit()
+        return there, before is None or before.room_id != there.room_id
 
     async def take_model(self, entry_id: str, endpoint: Endpoint, generation: int) -> bool:
         """Use a model, whose key was handed over, for an agent from its next start on.
@@ -169,9 +212,7 @@ class Household:
         """
 
         def check(journal: Journal) -> Entry:
-            known = journal.entry(entry_id)
-            if known is None:
-                raise manifest.unknown(entry_id)
+            known = _known(journal, entry_id)
             manifest.check_removable(known)
             return known
 
@@ -198,6 +239,13 @@ class Household:
         if kept is not None:
             log.info("workplace.kept", entry_id=entry.entry_id)
         return kept
+
+
+def _known(journal: Journal, entry_id: str) -> Entry:
+    known = journal.entry(entry_id)
+    if known is None:
+        raise manifest.unknown(entry_id)
+    return known
 
 
 def _tried_at_once(journal: Journal, entry_id: str) -> None:

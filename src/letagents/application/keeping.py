@@ -23,6 +23,7 @@ from letagents.domain.bindings import Claim
 from letagents.domain.errors import LetAgentsError, Retry
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
+from letagents.domain.ingress import Ingress
 from letagents.domain.manifest import Ending, Entry, Execution, FenceLost, Process
 from letagents.domain.recovery import Action, Seen
 from letagents.domain.sessions import Arrival
@@ -264,6 +265,14 @@ class Keeper:
         )
         await self.sessions.bind(claim, made.fence.token, made)
         return _InRoom(entry, lodging.rooms, made.fence, lodging.reached)
+
+    async def admit(self) -> Ingress:
+        """Return up to where the agent has been told of its room; one that is new begins now."""
+        known = await self._entry()
+        rooms = (await self.lodging(known.api_url)).rooms
+        entry = await self._entered(known, rooms)
+        room_id = RoomId(entry.room_id)
+        return await admitted(self.sessions.journal, rooms, self.entry_id, room_id)
 
     async def _entered(self, entry: Entry, rooms: RoomTransport) -> Entry:
         """Enter the room, and note its own name where it was called by another."""

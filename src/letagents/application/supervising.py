@@ -10,12 +10,13 @@ import attrs
 import structlog
 
 from letagents.application.agent_feed import Feeds
+from letagents.application.agent_states import WatchedJournal
 from letagents.domain import bindings, fencing
 from letagents.domain.bindings import Binding, BindingRefused, Claim, Lent, Place
 from letagents.domain.ids import Credential, MessageId, Token
 from letagents.domain.sessions import Connection, Session
 from letagents.ports.clock import Clock
-from letagents.ports.supervision import Hold, Journal, Supervision
+from letagents.ports.supervision import Hold, Journal
 
 log = structlog.get_logger()
 
@@ -63,7 +64,7 @@ class Vault:
 class Supervising:
     """The sessions of supervised agents."""
 
-    journal: Supervision
+    journal: WatchedJournal = attrs.field(converter=WatchedJournal)
     hold: Hold
     clock: Clock
     vault: Vault = attrs.field(factory=Vault)
@@ -73,6 +74,11 @@ class Supervising:
     def __attrs_post_init__(self) -> None:
         self.started_at = self.clock.now()
         self.feeds = Feeds(self.clock)
+
+    def end_waits(self) -> None:
+        """Let nobody wait for news any longer: the supervisor ends."""
+        self.feeds.end()
+        self.journal.end()
 
     async def bind(self, claim: Claim, token: Token, made: Connection | None = None) -> Binding:
         """Bind a session to its agent; `made` is what its room answered, if we opened it.

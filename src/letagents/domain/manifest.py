@@ -10,6 +10,8 @@ J53  How a process ended is written down once, and stays.
 J54  What a person wants of an agent is changed by who saw what was wanted before.
 J47  A process is written down before its program begins: one that is not written down never ran.
 J48  What came to no conversation is not gone on with: it is ended before another is started.
+J140  Of an agent's processes before the last one the newest are remembered, each with its end, and
+      how many there were.
 J46  A name of an agent is no other's, and an agent is forgotten only when it is stopped.
 J38  An agent's rooms are its supervisor's own, or those of the one server that its entry names.
 """
@@ -20,7 +22,7 @@ from datetime import datetime
 
 import attrs
 
-from letagents.domain import bindings, recovery
+from letagents.domain import bindings, names, recovery
 from letagents.domain.bindings import Place
 from letagents.domain.custody import Polling
 from letagents.domain.errors import LetAgentsError, Malformed
@@ -32,6 +34,9 @@ from letagents.domain.workplaces import Worktree
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,14})\n?")
+
+REMEMBERED = 20
+"""So many of an agent's earlier processes are remembered."""
 
 PROVIDERS = ("codex", "claude-code", "open-model", "cursor")
 
@@ -154,6 +159,10 @@ class Entry:
     """The move to another room that is to be made now."""
     polling: Polling | None = None
     """That its process polls by itself."""
+    earlier: tuple[Execution, ...] = ()
+    """Its processes before the last one."""
+    restarts: int = 0
+    """How many of those there were."""
 
     def __attrs_post_init__(self) -> None:
         if not _ID.fullmatch(self.entry_id):
@@ -222,6 +231,15 @@ def wanted(entry: Entry, desired: Desired, *, expected: Desired | None = None) -
     return attrs.evolve(entry, desired=desired)
 
 
+def named(entry: Entry, name: str) -> Entry:
+    """Return the entry once others are to call it `name`.
+
+    Raises:
+        Malformed: that is no name.
+    """
+    return attrs.evolve(entry, display_name=names.checked_display_name(name))
+
+
 def check_fresh(entry: Entry, known: Entry | None) -> None:
     """Let an agent be added whose name no other has.
 
@@ -263,7 +281,11 @@ def begun(entry: Entry, execution: Execution) -> Entry:
         raise ManifestRefused(
             "A process has a name that no other ever had.", remedy="Give it another name."
         )
-    return attrs.evolve(entry, execution=execution, work_attempt_id=execution.work_attempt_id)
+    fresh = attrs.evolve(entry, execution=execution, work_attempt_id=execution.work_attempt_id)
+    if before is None:
+        return fresh
+    earlier = (*entry.earlier, before)[-REMEMBERED:]
+    return attrs.evolve(fresh, earlier=earlier, restarts=entry.restarts + 1)
 
 
 def born(entry: Entry, execution_id: str, process: Process) -> Entry:

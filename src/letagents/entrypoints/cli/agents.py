@@ -10,7 +10,7 @@ import anyio
 from letagents.domain import rooms
 from letagents.domain.errors import Malformed
 from letagents.domain.surfaces import LOCAL_ROOMS
-from letagents.entrypoints.cli import printing
+from letagents.entrypoints.cli import agent_states, printing
 from letagents.settings import load
 from letagents.wire import supervisor as wire
 from letagents.wiring import ask_supervisor
@@ -27,18 +27,26 @@ def run(arguments: argparse.Namespace) -> int:
         from letagents.entrypoints.cli import agent_logs
 
         return agent_logs.run(arguments)
+    if verb == "processes" or (verb == "list" and arguments.follow):
+        return agent_states.run(arguments)
     printing.output()
     if verb == "list":
-        _say(_asked(wire.LIST_AGENTS, {}), arguments)
+        agent_states.say(_asked(wire.LIST_AGENTS, {}), arguments)
     elif verb == "add":
         added = _asked(wire.PUT_AGENT, {"entry": _entry(arguments)}, PATIENCE)
-        _say([added], arguments)
+        agent_states.say([added], arguments)
         _say_folder(added, arguments)
     elif verb == "remove":
         _say_removed(_asked(wire.REMOVE_AGENT, {"id": arguments.agent}, PATIENCE), arguments)
+    elif verb == "rename":
+        facts = {"id": arguments.agent, "display_name": arguments.name}
+        renamed = _asked(wire.NAME_AGENT, facts)
+        agent_states.say([renamed], arguments)
+        if not arguments.json:
+            printing.say(f"  Others call it {renamed['display_name']} from its next start on.")
     else:
         facts = {"id": arguments.agent, "desired_state": _WANTED[verb]}
-        _say([_asked(wire.WANT_AGENT, facts)], arguments)
+        agent_states.say([_asked(wire.WANT_AGENT, facts)], arguments)
     return 0
 
 
@@ -115,23 +123,3 @@ def _say_removed(told: Mapping[str, Any], arguments: argparse.Namespace) -> None
 
 def _asked(method: str, params: Mapping[str, object], patience: float | None = None) -> Any:
     return anyio.run(ask_supervisor, load(), method, params, patience)
-
-
-def _where(agent: Mapping[str, Any]) -> str:
-    """Return which server an agent's room is on; nothing for this machine."""
-    return "" if agent["api_url"] == LOCAL_ROOMS else f" at {agent['api_url']}"
-
-
-def _say(agents: list[dict[str, Any]], arguments: argparse.Namespace) -> None:
-    for agent in agents:
-        if arguments.json:
-            printing.say_json(agent)
-            continue
-        printing.say(
-            f"{agent['id']}  {agent['provider']} in {agent['room_id']}{_where(agent)}: wanted "
-            f"{agent['desired_state']}, {agent['observed_state']}"
-        )
-        if agent["last_error"]:
-            printing.say(f"  {agent['last_error']}")
-    if not agents and not arguments.json:
-        printing.say("There are no agents. `letagents agents add` adds one.")

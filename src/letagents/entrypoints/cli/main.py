@@ -394,9 +394,11 @@ def _agents(commands: Commands) -> None:
         ("start", "start an agent, also one that was left alone"),
         ("pause", "stop an agent for now"),
         ("stop", "stop an agent"),
+        ("rename", "have others call an agent by another name"),
         ("remove", "forget an agent that is stopped"),
         ("status", "show what each agent is at, and what it is stuck with"),
         ("logs", "show what an agent does"),
+        ("processes", "show the processes that an agent has had, and how each ended"),
         ("retry", "have a message tried again that an agent is stuck with"),
         ("skip", "have a message passed over of which no turn can have begun"),
     ):
@@ -407,11 +409,14 @@ def _agents(commands: Commands) -> None:
             verb.add_argument("agent", metavar="AGENT", nargs=whole, help=called)
         if name == "add":
             _new_agent(verb)
+        if name == "rename":
+            verb.add_argument("name", metavar="NAME", help="what others in the room call it")
         if name in ("retry", "skip"):
             which = "which one, as msg_7 (the first that is blocked)"
             verb.add_argument("message", metavar="MESSAGE", nargs="?", help=which)
-        if name == "logs":
+        if name in ("logs", "list"):
             verb.add_argument("--follow", action="store_true", help="go on as it happens")
+        if name == "logs":
             verb.add_argument("-n", dest="number", type=_count, default=50, help="how many (50)")
         _json(verb)
 

@@ -58,7 +58,7 @@ class Agents:
             display_name=given.text("display_name") or given.text("id"),
             provider=given.text("provider"),
             created_at=self.now(),
-            desired=_desired(given.text("desired_state") or Desired.RUNNING.value),
+            desired=desired_of(given.text("desired_state") or Desired.RUNNING.value),
             model=given.text("model") or None,
             charter=given.text("charter"),
             workspace=given.text("workspace_path") or None,
@@ -68,7 +68,7 @@ class Agents:
 
     async def _want(self, request: Request) -> object:
         params = Params.of(request)
-        wanted = _desired(params.text("desired_state"))
+        wanted = desired_of(params.text("desired_state"))
         return shown(await self.household.want(params.text("id"), wanted))
 
     async def _remove(self, request: Request) -> object:
@@ -111,7 +111,8 @@ def _wish(given: Params) -> Wish | None:
     return Wish(repository, given.text("branch") or None, given.text("base") or None)
 
 
-def _desired(text: str) -> Desired:
+def desired_of(text: str) -> Desired:
+    """Return what is wanted of an agent by that word. Raises: Malformed."""
     try:
         return Desired(text)
     except ValueError:

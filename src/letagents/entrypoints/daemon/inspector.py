@@ -24,6 +24,7 @@ from letagents.wire.supervisor import Params, Request
 Answer = Callable[[Request], Awaitable[object]]
 
 LONGEST_WAIT = timedelta(seconds=55)
+_USUAL_WAIT = timedelta(seconds=25)
 _AT_WORK = (Stage.DISPATCHING, Stage.AWAITING_RESULT, Stage.RESULT_RECOVERY, Stage.PUBLISHING)
 
 
@@ -60,14 +61,13 @@ class Inspector:
         known = await self.sessions.journal.look(lambda journal: journal.entry(entry_id))
         if known is None:
             raise manifest.unknown(entry_id)
-        given = timedelta(milliseconds=max(0, params.number("wait_ms")))
         feed = self.sessions.feeds.of(entry_id)
         sequence = max(0, params.number("after_sequence"))
-        events = await feed.after(sequence, min(given, LONGEST_WAIT))
+        events = await feed.after(sequence, wait_of(params))
         return {
             "daemon_generation": self.sessions.hold.generation,
             "sequence": events[-1].sequence if events else sequence,
-            "events": [_event(one) for one in events],
+            "events": [event_shown(one) for one in events],
         }
 
     async def _retry(self, request: Request) -> object:
@@ -90,6 +90,13 @@ class Inspector:
         await change(self.sessions.journal, claim, generation, message_id, own=own)
         self.household.look_again(claim.entry_id)
         return {"accepted": True}
+
+
+def wait_of(params: Params) -> timedelta:
+    """Return how long news are waited for."""
+    if params.value("wait_ms") is None:
+        return _USUAL_WAIT
+    return min(timedelta(milliseconds=max(0, params.number("wait_ms"))), LONGEST_WAIT)
 
 
 def _detail(found: Detail) -> dict[str, object]:
@@ -141,7 +148,8 @@ def _item(item: Item) -> dict[str, object]:
     }
 
 
-def _event(event: Event) -> dict[str, object]:
+def event_shown(event: Event) -> dict[str, object]:
+    """Return an event as people and programs see it."""
     return {
         "sequence": event.sequence,
         "observed_at": to_text(event.at),

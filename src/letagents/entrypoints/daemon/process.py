@@ -22,6 +22,7 @@ from letagents.application.keeping import THERE
 from letagents.domain.errors import NotAvailable
 from letagents.domain.supervised import SupervisorUnavailable
 from letagents.entrypoints.daemon.agents import Agents
+from letagents.entrypoints.daemon.controller import Controller
 from letagents.entrypoints.daemon.inspector import Inspector
 from letagents.entrypoints.daemon.methods import Identity, Methods
 from letagents.entrypoints.daemon.server import GRACE, LONGEST_DRAIN, Server, listening
@@ -145,6 +146,7 @@ async def supervising(
         table = {
             **Agents(household, sessions.clock.now).table(),
             **Inspector(household, sessions).table(),
+            **Controller(household, sessions).table(),
         }
         identity = _identity(os.environ if environ is None else environ)
         server = Server(Methods(sessions, effects, identity, table))
@@ -154,7 +156,7 @@ async def supervising(
             try:
                 yield running
             finally:
-                sessions.feeds.end()
+                sessions.end_waits()
         log.info("supervisor.ended", generation=running.generation)
         sessions.hold.check()
 

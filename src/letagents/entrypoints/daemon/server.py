@@ -31,7 +31,7 @@ GRACE = 5.0
 LONGEST_DRAIN = 60.0
 """The same, for who hands over: the next one can only say of a call that it may have been done."""
 
-_WHILE_HANDING_OVER = (wire.NEGOTIATE, wire.STATUS, wire.PREPARE_HANDOFF)
+_WHILE_HANDING_OVER = (wire.NEGOTIATE, wire.STATUS, wire.PREPARE_HANDOFF, wire.WATCH_AGENTS)
 _HANDING_OVER = "Supervisor handoff has fenced new daemon mutations."
 
 

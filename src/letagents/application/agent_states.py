@@ -1,0 +1,77 @@
+"""Which agents there are and how each is, for whoever waits until that changes.
+
+How often it has changed is counted in memory: a number means something together with the
+generation of its supervisor alone.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import TypeVar
+
+import attrs
+
+from letagents.domain.manifest import Entry
+from letagents.ports.supervision import Journal, Supervision
+
+T = TypeVar("T")
+
+
+@attrs.frozen
+class States:
+    """All agents, and the number of that state."""
+
+    sequence: int
+    entries: Sequence[Entry]
+
+
+@attrs.define(eq=False)
+class WatchedJournal:
+    """The journal `inner`, whose agents can be waited for."""
+
+    inner: Supervision
+    _kept: asyncio.Event = attrs.field(factory=asyncio.Event)
+    _looking: asyncio.Lock = attrs.field(factory=asyncio.Lock)
+    _states: States = States(0, ())
+    _is_over: bool = False
+
+    async def change(self, work: Callable[[Journal], T]) -> T:
+        """Return what `work` returns once what it did is on the disk. Raises: as Supervision."""
+        done = await self.inner.change(work)
+        self._wake()
+        return done
+
+    async def look(self, work: Callable[[Journal], T]) -> T:
+        """Return what `work` finds in one state of the journal. Raises: as Supervision."""
+        return await self.inner.look(work)
+
+    async def agents_after(self, sequence: int, timeout: timedelta) -> States:
+        """Return the agents once their state has another number than that, or time is over."""
+        until = asyncio.get_running_loop().time() + timeout.total_seconds()
+        while True:
+            kept = self._kept
+            states = await self._looked()
+            if states.sequence != sequence or self._is_over:
+                return states
+            try:
+                async with asyncio.timeout_at(until):
+                    await kept.wait()
+            except TimeoutError:
+                return states
+
+    def end(self) -> None:
+        """Let nobody wait any longer."""
+        self._is_over = True
+        self._wake()
+
+    def _wake(self) -> None:
+        self._kept.set()
+        self._kept = asyncio.Event()
+
+    async def _looked(self) -> States:
+        async with self._looking:  # a look that began earlier must not come to be the later one
+            entries = await self.look(lambda journal: journal.entries())
+            last = self._states
+            if entries != last.entries or not last.sequence:
+                self._states = States(last.sequence + 1, entries)
+            return self._states

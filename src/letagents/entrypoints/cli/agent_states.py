@@ -1,0 +1,111 @@
+"""`letagents agents list --follow` and `processes`: how agents are, and what they have run."""
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+
+from letagents.domain.supervised import SupervisorSilent, SupervisorUnavailable
+from letagents.domain.surfaces import LOCAL_ROOMS
+from letagents.entrypoints.cli import printing
+from letagents.settings import load
+from letagents.wire import supervisor as wire
+from letagents.wiring import ask_supervisor
+
+WAIT_MS = 25_000
+PATIENCE = 60.0
+AGAIN_AFTER = 1.0
+"""Seconds until a supervisor that has gone is asked again."""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what the verb says; return the exit code."""
+    printing.output()
+    if arguments.command == "processes":
+        _processes(arguments)
+    else:
+        _follow(arguments)
+    return 0
+
+
+def _follow(arguments: argparse.Namespace) -> None:
+    """Say how each agent is, and again when that changes; a supervisor that goes is waited for."""
+    told = _watched(None)
+    say(told["entries"], arguments)
+    while True:
+        said = {agent["id"]: agent for agent in told["entries"]}
+        told = _next(told)
+        there = {agent["id"] for agent in told["entries"]}
+        news = [agent for agent in told["entries"] if said.get(agent["id"]) != agent]
+        if news:
+            say(news, arguments)
+        for name in said.keys() - there:
+            _say_gone(name, arguments)
+
+
+def _next(last: Mapping[str, Any]) -> dict[str, Any]:
+    while True:
+        try:
+            return _watched(last)
+        except (SupervisorUnavailable, SupervisorSilent):
+            anyio.run(anyio.sleep, AGAIN_AFTER)
+
+
+def _watched(last: Mapping[str, Any] | None) -> dict[str, Any]:
+    known = (
+        {}
+        if last is None
+        else {
+            "after_daemon_generation": last["daemon_generation"],
+            "after_sequence": last["sequence"],
+        }
+    )
+    told: dict[str, Any] = _asked(wire.WATCH_AGENTS, {**known, "wait_ms": WAIT_MS})
+    return told
+
+
+def _say_gone(name: str, arguments: argparse.Namespace) -> None:
+    if arguments.json:
+        printing.say_json({"id": name, "removed": True})
+    else:
+        printing.say(f"{name} is no agent of this home any more.")
+
+
+def _processes(arguments: argparse.Namespace) -> None:
+    told = _asked(wire.READ_ATTEMPT, {"id": arguments.agent})
+    processes = told["execution_generations"]
+    for process in processes:
+        if arguments.json:
+            printing.say_json(process)
+            continue
+        end = process["terminal"]
+        became = f"{end['terminal_cause']} at {end['ended_at']}" if end else "is there"
+        printing.say(f"{process['started_at']}  {became}")
+    if not processes and not arguments.json:
+        printing.say(f"{arguments.agent} has had no process yet.")
+
+
+def _asked(method: str, params: Mapping[str, object]) -> Any:
+    return anyio.run(ask_supervisor, load(), method, params, PATIENCE)
+
+
+def _where(agent: Mapping[str, Any]) -> str:
+    """Return which server an agent's room is on; nothing for this machine."""
+    return "" if agent["api_url"] == LOCAL_ROOMS else f" at {agent['api_url']}"
+
+
+def say(agents: list[dict[str, Any]], arguments: argparse.Namespace) -> None:
+    """Say how agents are, a line each; that there are none, if so."""
+    for agent in agents:
+        if arguments.json:
+            printing.say_json(agent)
+            continue
+        printing.say(
+            f"{agent['id']}  {agent['provider']} in {agent['room_id']}{_where(agent)}: wanted "
+            f"{agent['desired_state']}, {agent['observed_state']}"
+        )
+        if agent["last_error"]:
+            printing.say(f"  {agent['last_error']}")
+    if not agents and not arguments.json:
+        printing.say("There are no agents. `letagents agents add` adds one.")

@@ -1,0 +1,157 @@
+"""What a program asks that looks after all agents: how they are, and changes of what is kept.
+
+(Source: supervisor 3.3, 3.7.)
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
+
+import attrs
+
+from letagents.application.household import Household
+from letagents.application.supervising import Supervising
+from letagents.domain import manifest
+from letagents.domain.errors import Malformed
+from letagents.domain.ingress import Ingress
+from letagents.domain.manifest import Entry, Execution
+from letagents.entrypoints.daemon.agents import desired_of, shown
+from letagents.entrypoints.daemon.inspector import event_shown, wait_of
+from letagents.wire import supervisor as wire
+from letagents.wire.moments import to_text
+from letagents.wire.supervisor import NotALine, Params, Request
+
+Answer = Callable[[Request], Awaitable[object]]
+
+_NEWEST = 50
+"""So many events of an agent are told with its attempt."""
+
+
+@attrs.frozen
+class Controller:
+    """The methods of who looks after all agents."""
+
+    household: Household
+    sessions: Supervising
+
+    def table(self) -> Mapping[str, Answer]:
+        """Return the methods by their names."""
+        return {
+            wire.WATCH_AGENTS: self._watch,
+            wire.WANT_IF: self._want_if,
+            wire.NAME_AGENT: self._name,
+            wire.APPEND_ACTIVITY: self._append,
+            wire.READ_ATTEMPT: self._attempt,
+            wire.BEGIN_INGRESS: self._begin,
+        }
+
+    async def _watch(self, request: Request) -> object:
+        params, own = Params.of(request), self.sessions.hold.generation
+        is_ours = params.number("after_daemon_generation") == own
+        known = params.number("after_sequence") if is_ours else 0
+        states = await self.sessions.journal.agents_after(known, wait_of(params))
+        return {
+            "daemon_generation": own,
+            "sequence": states.sequence,
+            "entries": [shown(entry) for entry in states.entries],
+        }
+
+    async def _want_if(self, request: Request) -> object:
+        params = Params.of(request)
+        expected = desired_of(params.text("expected_desired_state"))
+        wanted = desired_of(params.text("desired_state"))
+        entry, is_so = await self.household.want_if(params.text("id"), wanted, expected)
+        return {"applied": is_so, "entry": shown(entry)}
+
+    async def _name(self, request: Request) -> object:
+        params = Params.of(request)
+        return shown(await self.household.rename(params.text("id"), params.text("display_name")))
+
+    async def _append(self, request: Request) -> object:
+        params = Params.of(request)
+        entry = await self._entry(params)
+        given = params.value("event")
+        if not isinstance(given, Mapping):
+            raise NotALine("manifest.append_activity requires an event.")
+        event = Params(given)
+        kind = (event.text("method") or event.text("kind")).strip()
+        if not kind:
+            raise Malformed("An event has a kind.", remedy="Say which method or kind it is of.")
+        self.sessions.feeds.of(entry.entry_id).tell(kind[:100], event.text("summary"))
+        return {"appended": True}
+
+    async def _attempt(self, request: Request) -> object:
+        entry_id = Params.of(request).text("id")
+        entry, ingress = await self.sessions.journal.look(
+            lambda journal: (journal.entry(entry_id), journal.ingress(entry_id))
+        )
+        if entry is None:
+            raise manifest.unknown(entry_id)
+        events = await self.sessions.feeds.of(entry_id).after(0, timedelta())
+        processes = [*entry.earlier, *([entry.execution] if entry.execution is not None else [])]
+        ended = [one for one in processes if one.is_over]
+        return {
+            "entry_id": entry.entry_id,
+            "work_attempt_id": entry.work_attempt_id or None,
+            "workspace_path": entry.workspace,
+            "last_terminal": _end_shown(ended[-1]) if ended else None,
+            "restart_count": entry.restarts,
+            "execution_generations": [_execution_shown(one) for one in processes],
+            "checkpoints": _checkpoints(entry, ingress),
+            "activity": [event_shown(one) for one in events[-_NEWEST:]],
+        }
+
+    async def _begin(self, request: Request) -> object:
+        params = Params.of(request)
+        entry_id = params.text("entry_id")
+        known = await self.sessions.journal.look(lambda journal: journal.entry(entry_id))
+        if known is None or params.number("daemon_generation") != self.sessions.hold.generation:
+            return {"status": "stale", "last_observed_message_id": None}
+        if params.value("initial_message") is not None:
+            raise Malformed(
+                "This supervisor hands an agent only what was said in its room.",
+                remedy="Leave initial_message out, and say it in the room.",
+            )
+        there, is_new = await self.household.admit(entry_id)
+        cursor = str(there.cursor) if there.cursor is not None else None
+        status = "bootstrapped" if is_new else "existing"
+        return {"status": status, "last_observed_message_id": cursor}
+
+    async def _entry(self, params: Params) -> Entry:
+        entry_id = params.text("id")
+        known = await self.sessions.journal.look(lambda journal: journal.entry(entry_id))
+        if known is None:
+            raise manifest.unknown(entry_id)
+        return known
+
+
+def _execution_shown(execution: Execution) -> dict[str, object]:
+    return {
+        "execution_generation_id": execution.execution_id,
+        "work_attempt_id": execution.work_attempt_id,
+        "started_at": to_text(execution.started_at),
+        "generation": execution.generation,
+        "terminal": _end_shown(execution) if execution.is_over else None,
+    }
+
+
+def _end_shown(execution: Execution) -> dict[str, object]:
+    ended_at, ending = execution.ended_at, execution.ending
+    return {
+        "execution_generation_id": execution.execution_id,
+        "ended_at": to_text(ended_at) if ended_at is not None else None,
+        "terminal_cause": ending.value if ending is not None else None,
+        "generation": execution.generation,
+    }
+
+
+def _checkpoints(entry: Entry, ingress: Ingress | None) -> list[dict[str, object]]:
+    """Return up to where its conversation and its room have come: the newest alone is kept."""
+    cursor = ingress.cursor if ingress is not None else None
+    if cursor is None and entry.continuation_id is None:
+        return []
+    return [
+        {
+            "room_cursor": str(cursor) if cursor is not None else None,
+            "provider_continuation_id": entry.continuation_id,
+        }
+    ]

@@ -1,0 +1,157 @@
+"""What a program can see and change that looks after all agents of a supervisor."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from letagents.domain.manifest import Entry
+from letagents.domain.recovery import Desired
+from letagents.entrypoints.daemon.process import Running, supervising
+from letagents.settings import Settings
+from letagents.testing.determinism import ManualClock
+from letagents.testing.scripted_provider import ScriptedProvider
+from letagents.wire import supervisor as wire
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="there are no such sockets"),
+]
+
+
+@attrs.define
+class Controlled:
+    """A supervisor with an agent that is there, and who asks it."""
+
+    running: Running
+    provider: ScriptedProvider
+
+    async def ask(self, method: str, **params: object) -> Any:
+        found = self.running.server.methods.named(method)
+        assert found is not None
+        async with asyncio.timeout(30):
+            return await found(wire.Request(2, "1", method, params))
+
+    async def watched(self, told: dict[str, Any] | None = None) -> Any:
+        """Return how agents are once that is otherwise than it was told."""
+        last = told or {"daemon_generation": 0, "sequence": 0}
+        known = {
+            "after_daemon_generation": last["daemon_generation"],
+            "after_sequence": last["sequence"],
+        }
+        return await self.ask(wire.WATCH_AGENTS, **known, wait_ms=30_000)
+
+    async def until(self, state: str) -> Any:
+        """Return how agents are once the agent is in that state."""
+        told = await self.watched()
+        while told["entries"][0]["observed_state"] != state:
+            told = await self.watched(told)
+        return told
+
+    async def there(self) -> None:
+        async with asyncio.timeout(30):
+            await self.running.there("ada")
+
+
+@pytest.fixture
+async def controlled(anyio_backend: str, tmp_path: Path) -> AsyncIterator[Controlled]:
+    provider = ScriptedProvider()
+    entry = Entry("ada", "workshop", "Ada", "codex", ManualClock().now(), desired=Desired.RUNNING)
+    async with supervising(
+        Settings(home=tmp_path / "h"), {}, providers={"codex": provider}
+    ) as running:
+        await running.household.add(entry)
+        made = Controlled(running, provider)
+        await made.there()
+        yield made
+
+
+async def test_who_is_behind_is_told_at_once_and_who_is_not_when_something_changes(
+    controlled: Controlled,
+) -> None:
+    told = await controlled.until("idle")
+    waiting = asyncio.create_task(controlled.watched(told))
+    await asyncio.sleep(0)
+    again = await controlled.ask(
+        wire.WATCH_AGENTS,
+        after_daemon_generation=told["daemon_generation"],
+        after_sequence=told["sequence"],
+        wait_ms=0,
+    )
+    assert again == told
+    assert not waiting.done()
+
+    await controlled.ask(wire.NAME_AGENT, id="ada", display_name=" Countess ")
+    news = await waiting
+    assert news["sequence"] > told["sequence"]
+    assert [one["display_name"] for one in news["entries"]] == ["Countess"]
+    other = {**news, "daemon_generation": news["daemon_generation"] + 1}
+    assert await controlled.watched(other) == news
+
+
+async def test_who_waits_for_news_does_not_hold_up_the_end(controlled: Controlled) -> None:
+    told = await controlled.until("idle")
+    waiting = asyncio.create_task(controlled.watched(told))
+    await asyncio.sleep(0)
+    controlled.running.server.methods.sessions.end_waits()
+
+    assert await waiting == told
+
+
+@pytest.mark.rule("J54")
+async def test_who_saw_another_wish_changes_none(controlled: Controlled) -> None:
+    late = await controlled.ask(
+        wire.WANT_IF, id="ada", expected_desired_state="paused", desired_state="stopped"
+    )
+    assert (late["applied"], late["entry"]["desired_state"]) == (False, "running")
+
+    done = await controlled.ask(
+        wire.WANT_IF, id="ada", expected_desired_state="running", desired_state="stopped"
+    )
+    assert (done["applied"], done["entry"]["desired_state"]) == (True, "stopped")
+
+
+@pytest.mark.rule("J140")
+async def test_the_processes_of_an_agent_are_told_with_their_ends(controlled: Controlled) -> None:
+    controlled.provider.started[-1].crash()
+    told = await controlled.watched()
+    while (attempt := await controlled.ask(wire.READ_ATTEMPT, id="ada"))["restart_count"] == 0:
+        told = await controlled.watched(told)
+
+    first, second = attempt["execution_generations"]
+    assert first["terminal"]["terminal_cause"] == "crashed"
+    assert attempt["last_terminal"] == first["terminal"]
+    assert second["terminal"] is None
+    assert first["work_attempt_id"] == second["work_attempt_id"] == attempt["work_attempt_id"]
+    assert "process.ended" in [one["kind"] for one in attempt["activity"]]
+
+
+async def test_what_others_saw_of_an_agent_is_among_what_it_does(controlled: Controlled) -> None:
+    event = {"method": "hook/ran", "summary": "It was formatted."}
+    assert await controlled.ask(wire.APPEND_ACTIVITY, id="ada", event=event) == {"appended": True}
+
+    told = await controlled.ask(wire.WATCH_AGENT, entry_id="ada", wait_ms=0)
+    assert (told["events"][-1]["kind"], told["events"][-1]["summary"]) == (
+        "hook/ran",
+        "It was formatted.",
+    )
+
+
+@pytest.mark.rule("J14")
+async def test_where_an_agent_begins_is_set_once(controlled: Controlled) -> None:
+    await controlled.until("idle")
+    await controlled.ask(wire.WANT_AGENT, id="ada", desired_state="stopped")
+    await controlled.until("stopped")
+    begun = await controlled.ask(wire.BEGIN_INGRESS, entry_id="ada", daemon_generation=1)
+    assert begun["status"] == "existing"
+    journal = controlled.running.server.methods.sessions.journal
+    there = await journal.look(lambda one: one.ingress("ada"))
+    assert there is not None
+    await journal.change(lambda one: one.put_ingress(attrs.evolve(there, room_id="another")))
+
+    fresh = await controlled.ask(wire.BEGIN_INGRESS, entry_id="ada", daemon_generation=1)
+    assert fresh["status"] == "bootstrapped"
