@@ -15,7 +15,7 @@ from letagents.application.device_sign_in import DeviceSignIns
 from letagents.application.limits import Proof, Rate, UnderWay
 from letagents.application.memory import Stores
 from letagents.application.serving import Doorkeeper
-from letagents.domain import accounts, locators
+from letagents.domain import accounts, host_grants, locators
 from letagents.domain.accounts import (
     NOBODY,
     Account,
@@ -188,6 +188,8 @@ class Hosting:
             await self.rooms.read(room_id, Latest(1), fence)
         except (ConnectionLost, UnknownRoom):
             return None
+        if not await self._is_granted(session):
+            return None
         agent = await self.accounts.agent(session.agent_key)
         if agent is None:
             return None
@@ -195,6 +197,13 @@ class Hosting:
             account_id=agent.owner_id, login=agent.owner_login, display_name=agent.owner_label
         )
         return Principal(owner, worker=fence)
+
+    async def _is_granted(self, session: Session) -> bool:
+        """Whether the grant by which a session was opened, if one was, is still good (J121)."""
+        grant_id = host_grants.grant_of(session)
+        if grant_id is None:
+            return True
+        return await self.accounts.grant(host_grants.digest_of(grant_id) or "") is not None
 
     async def create(self, account: Account) -> Room:
         """Make a room with an invite code, of which the account is admin."""

@@ -1,10 +1,13 @@
 """Beginning to serve: the machine's owner gets an account where nobody has one, and a way in."""
 
+from datetime import timedelta
+
 import attrs
 import structlog
 
-from letagents.domain import accounts, names, serving
+from letagents.domain import accounts, host_grants, names, serving
 from letagents.domain.accounts import CODE_LASTS, SESSION_LASTS, Account, LoginTaken, TokenKind
+from letagents.domain.host_grants import Given
 from letagents.domain.serving import OwnSignIn
 from letagents.ports.accounts import Accounts
 from letagents.ports.ids import Ids
@@ -40,6 +43,27 @@ class Doorkeeper:
     async def code(self, account: Account) -> str:
         """Return what a browser signs in with, once."""
         return await self._given(account, TokenKind.CODE)
+
+    async def grant(self, account: Account, lasts: timedelta) -> tuple[Given, str]:
+        """Return a new host grant of the account, and its secret, which is shown nowhere again."""
+        secret = self.ids.token().value
+        digest = accounts.digest(secret)
+        await self.accounts.give(account, digest, TokenKind.GRANT, lasts=lasts)
+        given = await self.accounts.grant(digest)
+        if given is None:
+            raise host_grants.no_grant()
+        log.info("grant.given", account_id=account.account_id)
+        return given, secret
+
+    async def take_grant(self, grant_id: str) -> None:
+        """End a host grant, and with it all that was opened by it.
+
+        Raises:
+            GrantRefused: there is none of that id.
+        """
+        digest = host_grants.digest_of(grant_id.strip()) or ""
+        if await self.accounts.take(digest, TokenKind.GRANT) is None:
+            raise host_grants.no_grant()
 
     async def let_in(self, code: str) -> tuple[Account, str] | None:
         """Return whose code it is, and a session for it; None for what is no code any more."""

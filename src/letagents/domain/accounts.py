@@ -70,6 +70,8 @@ class TokenKind(enum.Enum):
     """A browser; it ends by itself."""
     CODE = "code"
     """One sign-in of a browser, and then no more."""
+    GRANT = "supervisor_grant"
+    """A supervisor opens sessions of the account's agents with it, and does nothing else."""
 
 
 class Role(enum.Enum):
@@ -77,6 +79,10 @@ class Role(enum.Enum):
 
     ADMIN = "admin"
     PARTICIPANT = "participant"
+
+
+SHOW_NOBODY = (TokenKind.CODE, TokenKind.GRANT)
+"""What says of nobody who calls."""
 
 
 @attrs.frozen(kw_only=True)

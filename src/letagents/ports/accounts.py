@@ -6,6 +6,7 @@ Q21  A login names one account, whatever the case of its letters; a token's dige
 Q22  Registering an agent's name again gives the same agent, under the same key.
 Q23  A token that ended, by itself or by being revoked, opens nothing any more: at once in the
      process that ended it, within FORGOTTEN in any other.
+J124  A host grant shows nobody: it is found as a grant alone, and lasts on when it is renewed.
 Q24  A code opens one thing, once, whoever asks at the same time.
 Q25  A room has the admin who entered it first, whoever enters at the same time.
 Q26  Who comes from another service is known by their id there, and gets no other's account.
@@ -15,6 +16,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from letagents.domain.accounts import Account, Agent, Known, Principal, Role, TokenKind
+from letagents.domain.host_grants import Given
 from letagents.domain.ids import RoomId
 
 FORGOTTEN = timedelta(seconds=2)
@@ -58,6 +60,14 @@ class Tokens(Protocol):
 
     async def take(self, digest: str, kind: TokenKind) -> Account | None:
         """End the token, and return whose it was; None if it was of no use any more."""
+        ...
+
+    async def grant(self, digest: str) -> Given | None:
+        """Return the host grant whose secret has this digest; None if it is of no use any more."""
+        ...
+
+    async def prolong(self, digest: str, lasts: timedelta) -> Given | None:
+        """Let a host grant last so long from now on; None if it was of no use any more."""
         ...
 
 

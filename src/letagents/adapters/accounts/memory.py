@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import attrs
 
-from letagents.domain import accounts
+from letagents.domain import accounts, host_grants
 from letagents.domain.accounts import (
     NOBODY,
     Account,
@@ -16,6 +16,7 @@ from letagents.domain.accounts import (
     Role,
     TokenKind,
 )
+from letagents.domain.host_grants import Given
 from letagents.domain.ids import RoomId
 from letagents.ports.clock import Clock
 
@@ -112,7 +113,7 @@ class MemoryAccounts:
     async def of_token(self, digest: str) -> Principal:
         """Return whose token of this digest is and of which kind; nobody's if it is unknown."""
         held, now = self._tokens.get(digest), self._clock.now()
-        if held is None or held.kind is TokenKind.CODE or not held.opens(now):
+        if held is None or held.kind in accounts.SHOW_NOBODY or not held.opens(now):
             return NOBODY
         held.used_at = now
         return Principal(self._accounts[held.account_id], held.kind)
@@ -131,6 +132,22 @@ class MemoryAccounts:
             return None
         del self._tokens[digest]
         return self._accounts[held.account_id] if held.opens(self._clock.now()) else None
+
+    async def grant(self, digest: str) -> Given | None:
+        """Return the host grant whose secret has this digest; None if it is of no use any more."""
+        held = self._tokens.get(digest)
+        if held is None or held.kind is not TokenKind.GRANT or held.expires_at is None:
+            return None
+        if not held.opens(self._clock.now()):
+            return None
+        login = self._accounts[held.account_id].login
+        return Given(host_grants.id_of(digest), held.account_id, login, held.expires_at)
+
+    async def prolong(self, digest: str, lasts: timedelta) -> Given | None:
+        """Let a host grant last so long from now on; None if it was of no use any more."""
+        if await self.grant(digest) is not None:
+            self._tokens[digest].expires_at = self._clock.now() + lasts
+        return await self.grant(digest)
 
     async def register_agent(
         self,

@@ -57,6 +57,11 @@ USED = (
     .where(TOKENS.c.digest == bindparam("of_digest"))
     .values(used_at=bindparam("used_at"))
 )
+PROLONG = (
+    update(TOKENS)
+    .where(TOKENS.c.digest == bindparam("of_digest"))
+    .values(expires_at=bindparam("expires_at"))
+)
 END = (
     update(TOKENS)
     .where(TOKENS.c.digest == bindparam("of_digest"))

@@ -19,7 +19,7 @@ from letagents.adapters.accounts.lately import Lately
 from letagents.adapters.accounts.memory import taken
 from letagents.adapters.sql.database import Row, Unit
 from letagents.adapters.sql.tables import moment, written
-from letagents.domain import accounts
+from letagents.domain import accounts, host_grants
 from letagents.domain.accounts import (
     NOBODY,
     Account,
@@ -30,6 +30,7 @@ from letagents.domain.accounts import (
     TokenKind,
 )
 from letagents.domain.errors import LetAgentsError, Malformed
+from letagents.domain.host_grants import Given
 from letagents.domain.ids import RoomId
 from letagents.ports.accounts import FORGOTTEN
 from letagents.ports.clock import Clock
@@ -69,10 +70,12 @@ class SqlAccounts:
     _tokens: Lately[str, Principal] = attrs.field(init=False)
     _agents: Lately[str, Agent] = attrs.field(init=False)
     _admins: Lately[tuple[str, str], bool] = attrs.field(init=False)
+    _grants: Lately[str, Given] = attrs.field(init=False)
     _threads: ThreadPoolExecutor = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._tokens, self._agents, self._admins = (
+        self._tokens, self._agents, self._admins, self._grants = (
+            Lately(self._clock, FORGOTTEN),
             Lately(self._clock, FORGOTTEN),
             Lately(self._clock, FORGOTTEN),
             Lately(self._clock, FORGOTTEN),
@@ -178,6 +181,7 @@ class SqlAccounts:
 
         ended = await self._write(revoke)
         self._tokens.forget()
+        self._grants.forget()
         return ended
 
     # --- tokens --------------------------------------------------------------------------------
@@ -195,7 +199,7 @@ class SqlAccounts:
         if row is None:
             return NOBODY
         kind, expires_at, used_at = rows.kind_of(row)
-        if kind is TokenKind.CODE or (expires_at is not None and expires_at <= now):
+        if kind in accounts.SHOW_NOBODY or (expires_at is not None and expires_at <= now):
             return NOBODY
         if used_at is None or now - used_at >= USED_EVERY // timedelta(microseconds=1):
             self._threads.submit(self._note_use, digest, now)
@@ -244,7 +248,42 @@ class SqlAccounts:
 
         account = await self._write(take)
         self._tokens.forget()
+        self._grants.forget()
         return account
+
+    async def grant(self, digest: str) -> Given | None:
+        """Return the host grant whose secret has this digest; None if it is of no use any more."""
+        lately = self._grants.get(digest)
+        if lately is None:
+            found = await self._read(lambda unit: self._granted(unit, digest))
+            lately = self._grants.note(digest, found) if found is not None else None
+        return lately if lately is not None and lately.expires_at > self._clock.now() else None
+
+    def _granted(self, unit: Unit, digest: str) -> Given | None:
+        row = unit.row(rows.OF_TOKEN, digest=digest)
+        if row is None:
+            return None
+        (kind, expires_at, _), owner = rows.kind_of(row), rows.account(row)
+        if kind is not TokenKind.GRANT or expires_at is None:
+            return None
+        if expires_at <= written(self._clock.now()):
+            return None
+        grant_id = host_grants.id_of(digest)
+        return Given(grant_id, owner.account_id, owner.login, moment(expires_at))
+
+    async def prolong(self, digest: str, lasts: timedelta) -> Given | None:
+        """Let a host grant last so long from now on; None if it was of no use any more."""
+        until = written(self._clock.now() + lasts)
+
+        def prolong(unit: Unit) -> Given | None:
+            if self._granted(unit, digest) is None:
+                return None
+            unit.change(rows.PROLONG, {"of_digest": digest, "expires_at": until})
+            return self._granted(unit, digest)
+
+        given = await self._write(prolong)
+        self._grants.forget()
+        return given
 
     # --- agents --------------------------------------------------------------------------------
 

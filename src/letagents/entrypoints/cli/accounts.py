@@ -1,12 +1,14 @@
 """`letagents accounts`: who may use a server, whether it runs or not."""
 
 import argparse
+from datetime import timedelta
 
 import anyio
 
 from letagents import server_settings
 from letagents.application.serving import Doorkeeper
 from letagents.domain.accounts import Account, Known, UnknownLogin
+from letagents.domain.host_grants import GENERATION
 from letagents.entrypoints import logs
 from letagents.entrypoints.cli import printing
 from letagents.server_wiring import open_accounts
@@ -96,4 +98,35 @@ def _row(one: Known) -> tuple[str, str, str, str]:
     return one.account.login, name, str(one.tokens), used
 
 
-_VERBS = {"add": _add, "token": _token, "revoke": _revoke, "list": _list}
+async def _grant(keeper: Doorkeeper, arguments: argparse.Namespace) -> None:
+    """Print the grant as `letagents agents grant` reads it."""
+    account = await _called(keeper, arguments.login)
+    given, secret = await keeper.grant(account, timedelta(hours=arguments.hours))
+    printing.say_json(
+        {
+            "grant_id": given.grant_id,
+            "supervisor_grant": secret,
+            "grant_generation": GENERATION,
+            "grant_expires_at": moments.to_text(given.expires_at),
+            "owner_account_id": account.account_id,
+            "owner_login": account.login,
+        }
+    )
+
+
+async def _take_grant(keeper: Doorkeeper, arguments: argparse.Namespace) -> None:
+    await keeper.take_grant(arguments.grant_id)
+    if arguments.json:
+        printing.say_json({"grant_id": arguments.grant_id, "ended": 1})
+    else:
+        printing.say(f"{printing.one_line(arguments.grant_id)} is ended.")
+
+
+_VERBS = {
+    "add": _add,
+    "token": _token,
+    "revoke": _revoke,
+    "list": _list,
+    "grant": _grant,
+    "end-grant": _take_grant,
+}

@@ -359,12 +359,19 @@ def _accounts(commands: Commands) -> None:
         ("token", "print one more token of an account"),
         ("revoke", "end all tokens and sign-ins of an account"),
         ("list", "list the accounts"),
+        ("grant", "print what a supervisor opens sessions of the account's agents with"),
+        ("end-grant", "end such a grant, and all that was opened with it"),
     ):
         verb = verbs.add_parser(name, help=what)
-        if name != "list":
+        if name == "end-grant":
+            verb.add_argument("grant_id", metavar="GRANT", help="its id, as it was printed")
+        elif name != "list":
             verb.add_argument("login", metavar="LOGIN", help="what the account is called")
         if name == "add":
             verb.add_argument("--name", help="what people read in its place")
+        if name == "grant":
+            lasts = "how long it lasts unless it is renewed, which a supervisor does (24)"
+            verb.add_argument("--hours", type=_count, default=24, help=lasts)
         _database(verb)
         _json(verb)
 

@@ -15,12 +15,14 @@ from letagents.domain.accounts import (
     digest,
     person_key,
 )
+from letagents.domain.host_grants import Given
 from letagents.domain.ids import RoomId
 from letagents.ports.accounts import FORGOTTEN, Accounts
 from letagents.testing.determinism import ManualClock
 
 ROOM = RoomId("harbour")
 OWNER, SESSION, CODE = TokenKind.OWNER, TokenKind.SESSION, TokenKind.CODE
+GRANT = TokenKind.GRANT
 
 
 def comer(number: str, login: str = "ada", name: str | None = None) -> Account:
@@ -93,6 +95,28 @@ class AccountsContract:
         assert await accounts.of_token(digest("left alone")) == Principal(ada, SESSION)
         clock.pass_by(timedelta(days=1))
         assert await accounts.of_token(digest("left alone")) == NOBODY
+
+    @pytest.mark.rule("J124")
+    async def test_a_grant_is_nobody_and_lasts_on_until_it_is_ended(
+        self, accounts: Accounts, elsewhere: Accounts, clock: ManualClock
+    ) -> None:
+        ada, day = await accounts.add("ada"), timedelta(days=1)
+        secret = digest("a grant")
+        await accounts.give(ada, secret, GRANT, lasts=day)
+        await accounts.give(ada, digest("another"), GRANT, lasts=day)
+        clock.pass_by(timedelta(hours=23))
+        renewed = await accounts.prolong(secret, day)
+
+        assert renewed == Given(f"grant_{secret}", ada.account_id, "ada", clock.now() + day)
+        clock.pass_by(timedelta(hours=2))
+        assert await elsewhere.grant(secret) == renewed
+        assert await accounts.grant(digest("another")) is None
+        assert await accounts.prolong(digest("another"), day) is None
+        assert await elsewhere.of_token(secret) == NOBODY
+        assert await accounts.take(secret, GRANT) == ada
+        assert await accounts.grant(secret) is None
+        clock.pass_by(FORGOTTEN)
+        assert await elsewhere.grant(secret) is None
 
     @pytest.mark.rule("Q24")
     async def test_a_code_opens_one_thing_once(

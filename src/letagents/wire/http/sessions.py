@@ -190,6 +190,12 @@ def process_host(given: object) -> str | None:
     return given if isinstance(given, str) and _HOSTS.fullmatch(given) else None
 
 
+def proposed(body: Plain) -> Token | None:
+    """Return the secret that an arrival without a lasting handle made itself, if it made one."""
+    given = body.get(PROPOSED)
+    return Token(str(given)) if Token.fits(given) else None
+
+
 def predecessor(session_id: object, token: object) -> Predecessor | None:
     """Return the connection that an arrival shows as the one before it, if it shows any."""
     if SessionId.fits(session_id) and Token.fits(token):

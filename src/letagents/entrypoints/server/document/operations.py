@@ -147,6 +147,17 @@ _HOST = dict.fromkeys(
 )
 _PRESENT = _reads(in_room(presence=several(ref("Presence"))), scope=TEXT, **_LIMIT)
 
+_GRANT = "/supervisor-host-grants/{grant_id}"
+_MINT = (
+    "generation",
+    "room_id",
+    "agent_key",
+    "agent_instance_id",
+    "display_name",
+    "runtime",
+    "ide_label",
+)
+
 _ROOMS: Table = {
     ("POST", "/projects"): _does(ref("Room"), 201, acts=None),
     ("GET", "/rooms"): _reads(shape(rooms=several(ref("Room")))),
@@ -311,6 +322,35 @@ _ROOMS: Table = {
             "provider_error",
         ),
         origin_event_id=TEXT_OR_NULL,
+    ),
+    ("POST", f"{_GRANT}/worker-sessions"): _does(
+        {
+            "allOf": [
+                ref("Session"),
+                shape(worker_bearer=TEXT, worker_bearer_id=TEXT, worker_bearer_expires_at=MOMENT),
+            ]
+        },
+        201,
+        acts=None,
+        needs=_MINT,
+        generation=INTEGER,
+        **dict.fromkeys(_MINT[1:], TEXT),
+    ),
+    ("POST", f"{_GRANT}/worker-sessions/{{session_id}}/end"): _does(
+        in_room(agent_session=ref("Session")),
+        acts=None,
+        needs=("generation", "room_id"),
+        generation=INTEGER,
+        room_id=TEXT,
+    ),
+    ("POST", f"{_GRANT}/renew"): _does(
+        shape(grant_id=TEXT, supervisor_grant=TEXT, current_generation=INTEGER, expires_at=MOMENT),
+        acts=None,
+        needs=("generation",),
+        generation=INTEGER,
+        ttl_ms=INTEGER_OR_NULL,
+        host_id=TEXT_OR_NULL,
+        installation_id=TEXT_OR_NULL,
     ),
     ("GET", f"{_ROOM}/activity-history"): _reads(
         in_room(

@@ -10,7 +10,7 @@ from letagents.domain.accounts import Account
 from letagents.domain.deliveries import Delivery
 from letagents.domain.errors import RoomsUnavailable
 from letagents.domain.governance import NoSuchSession
-from letagents.domain.ids import SessionId, Token
+from letagents.domain.ids import RoomId, SessionId, Token
 from letagents.domain.sessions import Arrival, Predecessor, Session, SessionKind
 from letagents.entrypoints.server.answers import Refused, answer, told
 from letagents.entrypoints.server.calls import Call
@@ -31,18 +31,18 @@ async def register(call: Call) -> Response:
         else await _agent(call, account, kind)
     )
     await call.hosting.admit(account, call.called, call.address)
-    with told(_BUSY):
+    with told(BUSY):
         made = await call.hosting.rooms.connect(call.room_id, arrival)
-    _tell(call, made.displaced)
+    tell(call, call.room_id, made.displaced)
     is_worker = kind is SessionKind.WORKER and call.hosting.takes_bearers
     bearer = worker_bearers.spelled(made.fence, made.session.room_id) if is_worker else None
     return answer(wire.plain_connection(made) | {"worker_bearer": bearer}, 201)
 
 
-def _tell(call: Call, ended: Sequence[SessionId]) -> None:
+def tell(call: Call, room_id: RoomId, ended: Sequence[SessionId]) -> None:
     """Let the processes hear whose sessions have ended."""
     if call.hosting.roll is not None:
-        call.hosting.roll.ended(call.room_id, ended)
+        call.hosting.roll.ended(room_id, ended)
 
 
 def _kind(given: object) -> SessionKind:
@@ -58,7 +58,7 @@ def _kind(given: object) -> SessionKind:
 async def _person(call: Call, account: Account) -> Arrival:
     return arriving(
         account,
-        _proposed(await call.body()) or call.hosting.ids.token(),
+        wire.proposed(await call.body()) or call.hosting.ids.token(),
         instance_id=await call.text("agent_instance_id") or call.hosting.ids.uuid(),
     )
 
@@ -86,7 +86,7 @@ async def _agent(call: Call, account: Account, kind: SessionKind) -> Arrival:
         account=account.account_id,
         base_name=await _text(call, "requested_base_display_name"),
         process_host=wire.process_host(body.get(wire.PROCESS_HOST)),
-        makes_its_secret=worker_id is not None or _proposed(body) is not None,
+        makes_its_secret=worker_id is not None or wire.proposed(body) is not None,
     )
 
 
@@ -105,12 +105,7 @@ def _token(body: dict[str, Any], call: Call, *, durable: bool) -> Token:
         raise Refused(400, "A durable worker requires a valid prepared connection credential.")
     if durable:
         return Token(str(given))
-    return _proposed(body) or call.hosting.ids.token()
-
-
-def _proposed(body: dict[str, Any]) -> Token | None:
-    given = body.get(wire.PROPOSED)
-    return Token(str(given)) if Token.fits(given) else None
+    return wire.proposed(body) or call.hosting.ids.token()
 
 
 def _predecessor(body: dict[str, Any]) -> Predecessor | None:
@@ -136,7 +131,7 @@ async def disconnect(call: Call) -> Response:
             raise Refused(403, "Worker sessions can only disconnect themselves.")
         delivery = await _delivery(call, fence.session_id)
         ended = await call.hosting.rooms.disconnect(call.room_id, fence)
-    _tell(call, [ended.session_id])
+    tell(call, call.room_id, [ended.session_id])
     shown = {"room_id": str(call.room_id), "agent_session": wire.plain(ended)}
     kept = None
     if delivery is not None and ended.worker_id is None:
@@ -158,7 +153,7 @@ async def _ended_by_an_admin(call: Call) -> Session:
 
 
 _NO_SUCH_SESSION: Forms = {NoSuchSession: Form(404, text="Agent session not found")}
-_BUSY: Forms = {
+BUSY: Forms = {
     RoomsUnavailable: Form(503, text="Agent session registration is busy. Retry shortly.")
 }
 
