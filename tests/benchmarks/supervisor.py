@@ -20,11 +20,12 @@ import anyio
 import attrs
 from tests.benchmarks.reporting import Row
 from tests.benchmarks.rooms_store import IDS, bare
-from tests.e2e.minds import Minds, by_socket
+from tests.e2e.minds import Minds
 from tests.e2e.shell import environment
 
 from letagents.adapters.state.memory import MemoryState
 from letagents.adapters.supervision.sql import SqlSupervision
+from letagents.adapters.supervisor.socket import SocketSupervisor
 from letagents.application.client import LetAgents
 from letagents.domain import effects, inbox
 from letagents.domain.effects import Effect, Key, State
@@ -35,6 +36,7 @@ from letagents.domain.manifest import Entry, Execution, Process
 from letagents.domain.messages import Draft
 from letagents.domain.recovery import Desired
 from letagents.domain.sessions import Arrival
+from letagents.domain.supervised import Call
 from letagents.ports.supervision import Journal
 from letagents.settings import Settings
 from letagents.wire import supervisor as wire
@@ -169,7 +171,10 @@ async def _turns_begun(folder: Path) -> list[Row]:
 
 @attrs.define(eq=False)
 class Calls:
-    """Calls a tool many times in one turn, and inserts bare in turns with that."""
+    """Calls a tool many times in one turn, and inserts bare in turns with that.
+
+    It is one process that calls, as that of an agent: it asks once what its supervisor speaks.
+    """
 
     insert: Callable[[], None]
     plain: list[float] = attrs.field(factory=list)
@@ -178,14 +183,17 @@ class Calls:
 
     async def act(self, at: Mapping[str, str], request_id: str, tool: str, given: Any) -> Any:
         if request_id == "1":
+            socket = Path(at["LETAGENTS_SUPERVISOR_DAEMON_SOCKET"])
+            ours = SocketSupervisor(at, socket, socket.parent, IDS)
             for number in range(CALLS):
                 began = time.perf_counter()
                 self.insert()
                 middle = time.perf_counter()
-                result = await by_socket(at, f"call {number}", "post_status", {"status": "working"})
+                call = Call(f"call {number}", "post_status", {"status": "working"}, is_change=True)
+                answered = await ours.execute(call)
                 self.ours.append(time.perf_counter() - middle)
                 self.plain.append(middle - began)
-                assert not isinstance(result, str), result
+                assert answered is not None
             self.done.set()
         return {"structuredContent": {}}
 

@@ -156,6 +156,7 @@ class World:
     asker: Fence | None = None
     asked: int = 0
     pauses: int = 0
+    paused: asyncio.Event = attrs.field(factory=asyncio.Event)
 
     async def open(self) -> None:
         await self.rooms.join(ROOM)
@@ -197,6 +198,7 @@ class World:
 
     async def _paused(self, _seconds: float) -> None:
         self.pauses += 1
+        self.paused.set()
 
     async def live(self, edge: Edge) -> bool:
         """Let a supervisor do all there is to do; return whether it was killed."""
@@ -291,6 +293,40 @@ async def test_an_agent_is_told_of_what_is_for_it_since_it_came(world: World) ->
     known = world.place.journal.ingress("e1")
     assert known is not None
     assert str(known.cursor) == "msg_3"
+
+
+@pytest.mark.rule("J12", "J13")
+async def test_an_agents_own_words_are_written_down_with_the_next_of_somebody_else(
+    world: World,
+) -> None:
+    assert world.fence is not None
+    edge, began = Edge(), world.place.journal.ingress("e1")
+    delivery = await world.supervisor(edge)
+    edge.reached = 0
+    async with asyncio.timeout(30):
+        collecting = asyncio.create_task(delivery.collect(timedelta(30)))
+        for number in range(3):
+            said = Draft("@Worker1 I am at it.", ClientKey(f"own-{number}"))
+            await world.rooms.post(ROOM, said, world.fence)
+            await world.paused.wait()
+            world.paused.clear()
+        assert (edge.reached, world.place.journal.ingress("e1")) == (0, began)
+        await world.ask(ASKED[0])
+
+        assert await collecting == 1
+    known = world.place.journal.ingress("e1")
+    assert [one.message_id for one in world.items()] == ["msg_4"]
+    assert (str(known.cursor) if known is not None else None) == "msg_4"
+
+
+@pytest.mark.rule("J12", "J13")
+async def test_an_agents_own_words_are_written_down_when_nobody_else_speaks(world: World) -> None:
+    assert world.fence is not None
+    await world.rooms.post(ROOM, Draft("I am at it.", ClientKey("own")), world.fence)
+
+    assert await (await world.supervisor()).collect(timedelta(0)) == 0
+    known = world.place.journal.ingress("e1")
+    assert (str(known.cursor) if known is not None else None) == "msg_1"
 
 
 async def test_silence_is_acknowledged(world: World) -> None:

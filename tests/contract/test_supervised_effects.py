@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import attrs
 import pytest
 from tests.contract.supervised import put_agent_in_turn
 
 from letagents.adapters.supervision.memory import MemoryPlace, MemorySupervision
+from letagents.adapters.supervision.sql import SqlSupervision
 from letagents.application.recovering import Found, recover
 from letagents.application.supervised_effects import Asked, SupervisedEffects, Told
 from letagents.application.supervising import Supervising
@@ -19,7 +21,7 @@ from letagents.domain.errors import LetAgentsError, OutcomeUnknown, StateUnavail
 from letagents.domain.ids import Token
 from letagents.domain.inbox import Item
 from letagents.domain.manifest import FenceLost
-from letagents.ports.supervision import Journal
+from letagents.ports.supervision import Journal, Supervision
 from letagents.ports.tools import Authority
 from letagents.testing.contracts.supervisor import MESSAGE, ROOM
 from letagents.testing.determinism import CountingIds, ManualClock
@@ -73,7 +75,10 @@ class Supervised:
     sessions: Supervising = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        journal = MemorySupervision(self.place, 1)
+        self.use(MemorySupervision(self.place, 1))
+
+    def use(self, journal: Supervision) -> None:
+        """Write down in that journal, from now on."""
         self.sessions = Supervising(journal, Held(), ManualClock())
         self.effects = SupervisedEffects(self.sessions, CountingIds(), canonical, self.tools)
 
@@ -114,6 +119,23 @@ async def test_of_those_who_ask_at_once_one_does_it(supervised: Supervised) -> N
 
     assert supervised.tools.runs == 1
     assert {(one.answer, one.effect.result) for one in told} == {(Answer.COMPLETED, '{"n":1}')}
+
+
+async def test_of_those_who_ask_at_once_one_does_it_while_the_journal_is_written_elsewhere(
+    anyio_backend: str, tmp_path: Path
+) -> None:
+    journal = SqlSupervision(tmp_path / "supervisor.db", 1)
+    supervised = Supervised()
+    supervised.use(journal)
+    await supervised.start()
+    told = await asyncio.gather(*(supervised.execute(asked()) for _ in range(3)))
+    again = await supervised.execute(asked())
+    await supervised.effects.drained()
+    await journal.aclose()
+
+    assert supervised.tools.runs == 1
+    assert {one.effect.effect_id for one in (*told, again)} == {told[0].effect.effect_id}
+    assert {one.answer for one in (*told, again)} == {Answer.COMPLETED}
 
 
 async def test_what_was_begun_ends_when_who_asked_has_gone(supervised: Supervised) -> None:

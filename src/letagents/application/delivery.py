@@ -27,6 +27,7 @@ from letagents.domain import (
     turn_prompts,
     turns,
 )
+from letagents.domain.activation import Reason
 from letagents.domain.effects import Effect
 from letagents.domain.errors import LetAgentsError, Retry
 from letagents.domain.fencing import Fence
@@ -50,6 +51,8 @@ NAMING = 5.0
 """Seconds that the id of a turn which has just been begun is waited for by who is to leave."""
 AGAIN_AFTER = 1.0
 """Seconds before a turn that goes on is looked at again, or a room that is away asked again."""
+HUSH = 0.02
+"""Seconds in which who has heard itself does not listen: its call is to be answered first."""
 FIRST_LOOK = 0.05
 """The same for the first time that a turn is looked at again; then it doubles."""
 
@@ -174,11 +177,7 @@ class Delivery:
         of it is for the agent. An agent that is new in the room begins at its end.
         """
         known = await self._admitted()
-        after = After(known.cursor)
-        page = await self.rooms.wait(
-            self.agent.room_id, after, timeout=timeout, viewer=self.agent.fence
-        )
-        seen = [self._seen(said) for said in page.messages]
+        seen = [self._seen(said) for said in await self._heard(known.cursor, timeout)]
 
         def take(journal: Journal) -> int:
             check_room(journal, self.agent.entry_id, self.agent.room_id)
@@ -192,6 +191,25 @@ class Delivery:
             return len(items)
 
         return await self.journal.change(take)
+
+    async def _heard(self, cursor: MessageId | None, timeout: timedelta) -> list[Message]:
+        """Return what was said behind `cursor`, once anybody else has spoken or time is up.
+
+        Nobody is woken by their own words: that an agent has heard itself is worth no record.
+        """
+        loop, heard = asyncio.get_running_loop(), list[Message]()
+        ends = loop.time() + timeout.total_seconds()
+        while all(map(_is_own, heard)):
+            if heard:
+                await self.pause(HUSH)
+            left = timedelta(seconds=max(ends - loop.time(), 0))
+            page = await self.rooms.wait(
+                self.agent.room_id, After(cursor), timeout=left, viewer=self.agent.fence
+            )
+            if not page.messages:
+                break
+            heard, cursor = [*heard, *page.messages], page.messages[-1].id
+        return heard
 
     async def _admitted(self) -> Ingress:
         return await admitted(self.journal, self.rooms, self.agent.entry_id, self.agent.room_id)
@@ -404,6 +422,10 @@ class Delivery:
             journal.put_entry(attrs.evolve(room_moves.stayed(entry), last_error=why))
         if effect is not None:
             journal.put_effect(effects.failed(effect, why, now=self.clock.now()))
+
+
+def _is_own(said: Message) -> bool:
+    return said.activation is not None and said.activation.reason is Reason.SELF_MESSAGE
 
 
 def _known(journal: Journal, item: Item) -> Item:

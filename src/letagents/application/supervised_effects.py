@@ -60,6 +60,15 @@ class Told:
 
 
 @attrs.define(eq=False)
+class _Call:
+    """A call that is asked for, as long as somebody is about it; `key` once it is its own."""
+
+    same: str
+    task: "asyncio.Task[Told]" = attrs.field(init=False)
+    key: Key | None = None
+
+
+@attrs.define(eq=False)
 class SupervisedEffects:
     """What supervised agents do. `written` writes a result as it is kept."""
 
@@ -67,7 +76,9 @@ class SupervisedEffects:
     _ids: Ids
     _written: Callable[[object], str]
     _tools: Tools | None = None
-    _under_way: dict[Key, tuple[str, "asyncio.Task[Told]"]] = attrs.field(factory=dict)
+    _asked: set["asyncio.Task[Told]"] = attrs.field(factory=set)
+    _under_way: dict[Key, _Call] = attrs.field(factory=dict)
+    """Who does what. It is kept within the transaction that begins it: one goes on at once."""
 
     @property
     def can_execute(self) -> bool:
@@ -76,8 +87,8 @@ class SupervisedEffects:
 
     async def drained(self) -> None:
         """Return once nothing is under way that was begun here."""
-        while self._under_way:
-            await asyncio.wait([task for _, task in self._under_way.values()])
+        while self._asked:
+            await asyncio.wait(self._asked)
 
     async def prepare(self, at: Coordinates, asked: Asked, *, is_change: bool) -> Told:
         """Write a call down before it is done; return what is to become of it.
@@ -91,38 +102,38 @@ class SupervisedEffects:
                 "The supervised effect classification does not match the registered tool policy.",
                 remedy="Use the same version of letagents on both sides.",
             )
-        return await self._prepared(at, asked)
-
-    async def _prepared(self, at: Coordinates, asked: Asked) -> Told:
         fresh = self._ids.uuid()
 
         def prepare(journal: Journal) -> Told:
             context = self._context(journal, at, asked.request_id)
-            now, room_id = self._sessions.clock.now(), context.item.room_id
-            request = effects.request(room_id, asked.tool, asked.arguments, asked.text)
-            new = Effect(fresh, context.key, request, State.PREPARED, now, now)
-            known = journal.effect(context.key)
-            if known is None:
-                turn_answers.check_open(context.item, asked.tool)
-            told = effects.prepare(known, new, _turn(journal, context), now=now)
-            if asked.tool in turn_answers.TOOLS and told.answer is Answer.EXECUTE:
-                told = self._recorded(journal, context, asked, told.effect)
-            elif told.answer is Answer.ROOM_MOVE and known is None:
-                _put_move(journal, context, told.effect, now=now)
-            if told.effect != known:
-                journal.put_effect(told.effect)
-            item, provider = context.item, context.entry.provider
-            return Told(told.answer, told.effect, item.message_id, provider)
+            return self._prepared(journal, context, journal.effect(context.key), asked, fresh)
 
         told = await self._sessions.journal.change(prepare)
-        self._tell(told.effect, told.answer.value)
-        log.info(
-            "effect.prepared",
-            entry_id=at.entry_id,
-            effect_id=told.effect.effect_id,
-            answer=told.answer.value,
-        )
+        self._tell_prepared(told)
         return told
+
+    def _prepared(
+        self, journal: Journal, context: Context, known: Effect | None, asked: Asked, fresh: str
+    ) -> Told:
+        item, now = context.item, self._sessions.clock.now()
+        request = effects.request(item.room_id, asked.tool, asked.arguments, asked.text)
+        new = Effect(fresh, context.key, request, State.PREPARED, now, now)
+        if known is None:
+            turn_answers.check_open(item, asked.tool)
+        told = effects.prepare(known, new, _turn(journal, context), now=now)
+        if asked.tool in turn_answers.TOOLS and told.answer is Answer.EXECUTE:
+            told = self._recorded(journal, context, asked, told.effect)
+        elif told.answer is Answer.ROOM_MOVE and known is None:
+            _put_move(journal, context, told.effect, now=now)
+        if told.effect != known:
+            journal.put_effect(told.effect)
+        return Told(told.answer, told.effect, item.message_id, context.entry.provider)
+
+    def _tell_prepared(self, told: Told) -> None:
+        effect, answer = told.effect, told.answer.value
+        self._tell(effect, answer)
+        entry_id, effect_id = effect.key.entry_id, effect.effect_id
+        log.info("effect.prepared", entry_id=entry_id, effect_id=effect_id, answer=answer)
 
     def _recorded(
         self, journal: Journal, context: Context, asked: Asked, effect: Effect
@@ -221,24 +232,38 @@ class SupervisedEffects:
             LetAgentsError: what the tool raised.
         """
         _check_identities(asked)
-        # Who is bound is seen first: a successor that has no secret yet has not begun anything, and
-        # answers only what was begun before it.
-        key, authority = await self._sessions.journal.look(
-            lambda journal: self._authority(journal, at, asked)
-        )
-        same = f"{asked.tool}\0{asked.text}"
-        under_way = self._under_way.get(key)
-        if under_way is not None:
-            if under_way[0] != same:
-                raise effects.reused()
-            return await asyncio.shield(under_way[1])
-        task = asyncio.create_task(self._executed(at, asked, authority))
-        self._under_way[key] = (same, task)
-        task.add_done_callback(lambda _: self._under_way.pop(key, None))
-        return await asyncio.shield(task)
+        call = _Call(f"{asked.tool}\0{asked.text}")
+        call.task = asyncio.create_task(self._executed(at, asked, call))
+        self._asked.add(call.task)
+        call.task.add_done_callback(lambda _: self._over(call))
+        return await asyncio.shield(call.task)
 
-    async def _executed(self, at: Coordinates, asked: Asked, authority: Authority | None) -> Told:
-        told = await self._prepared(at, asked)
+    def _over(self, call: _Call) -> None:
+        self._asked.discard(call.task)
+        if call.key is not None:
+            del self._under_way[call.key]
+
+    async def _executed(self, at: Coordinates, asked: Asked, call: _Call) -> Told:
+        fresh = self._ids.uuid()
+
+        def begin(journal: Journal) -> "tuple[Told, Authority | None] | asyncio.Task[Told]":
+            context = self._context(journal, at, asked.request_id)
+            if (other := self._under_way.get(context.key)) is not None:
+                return _shared(other, call)
+            # Who is bound is seen first: a successor that has no secret yet has not begun anything,
+            # and answers only what was begun before it.
+            known = journal.effect(context.key)
+            authority = self._authority(journal, at, context, known)
+            told = self._prepared(journal, context, known, asked, fresh)
+            call.key = context.key
+            self._under_way[context.key] = call
+            return told, authority
+
+        begun = await self._sessions.journal.change(begin)
+        if isinstance(begun, asyncio.Task):
+            return await asyncio.shield(begun)
+        told, authority = begun
+        self._tell_prepared(told)
         if told.answer is not Answer.EXECUTE or authority is None:
             return told
         return await self._run(told, asked, authority)
@@ -268,12 +293,10 @@ class SupervisedEffects:
         return self._tools
 
     def _authority(
-        self, journal: Journal, at: Coordinates, asked: Asked
-    ) -> tuple[Key, Authority | None]:
-        context = self._context(journal, at, asked.request_id)
-        known = journal.effect(context.key)
+        self, journal: Journal, at: Coordinates, context: Context, known: Effect | None
+    ) -> Authority | None:
         if known is not None and (known.state.is_settled or known.state is State.UNCERTAIN):
-            return context.key, None  # it is not done any more, whoever is bound
+            return None  # it is not done any more, whoever is bound
         entry, binding = context.entry, journal.binding(at.entry_id)
         held = self._sessions.vault.of(binding) if binding is not None else None
         is_its = binding is not None and bindings.is_for(binding, at.execution_id, entry.api_url)
@@ -282,7 +305,7 @@ class SupervisedEffects:
                 "The exact server-issued worker identity is unavailable for this supervised "
                 "tool execution."
             )
-        return context.key, Authority(
+        return Authority(
             at.entry_id,
             entry.provider,
             binding.room_id,
@@ -314,6 +337,13 @@ class SupervisedEffects:
             journal.put_effect(effects.after_crash(known, now=self._sessions.clock.now()))
 
         await self._sessions.journal.change(doubt)
+
+
+def _shared(other: _Call, call: _Call) -> "asyncio.Task[Told]":
+    """Return who does a call already that is asked for again."""
+    if other.same != call.same:
+        raise effects.reused()
+    return other.task
 
 
 def _put_move(journal: Journal, context: Context, effect: Effect, *, now: datetime) -> None:

@@ -78,7 +78,7 @@ class HomeHold:
 
     def _counted(self) -> str | None:
         try:
-            with (self._home / COUNTER).open("rb") as file:
+            with (self._home / COUNTER).open("rb", buffering=0) as file:
                 return file.read(_LONGEST).decode("ascii", "replace")
         except FileNotFoundError:
             return None
