@@ -157,17 +157,3 @@ async def test_where_the_marks_cannot_be_told_all_look_and_are_told_why(house: H
         await house.turns(4)
 
     assert one.looks >= 2
-
-
-async def test_who_is_woken_for_a_change_does_not_look_for_it_once_more(house: House) -> None:
-    one = Waiter()
-    house.beat, house.marks = None, {ROOM: 1}
-    with watching(house, Waiter()):
-        pass
-
-    with watching(house, one):
-        house.marks = {ROOM: 2}
-        house.lookout.renew(ROOM)
-        await house.turns(4)
-
-    assert one.looks == 0

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import attrs
 
-from letagents.domain.ids import RoomId
+from letagents.domain.ids import RoomId, SessionId
 
 
 class Nudges(Protocol):
@@ -66,21 +66,23 @@ class Bell:
 
 @attrs.define
 class Bells:
-    """The bells of one process, by room."""
+    """The bells of one process, by room, or by those in it who hang them."""
 
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
-    _hung: dict[str, set[Bell]] = attrs.field(factory=dict)
+    _hung: dict[tuple[str, ...], set[Bell]] = attrs.field(factory=dict)
 
     @contextlib.contextmanager
-    def hung(self, room_id: RoomId, bell: Bell | None = None) -> Iterator[Bell]:
+    def hung(
+        self, room_id: RoomId, bell: Bell | None = None, *, of: SessionId | None = None
+    ) -> Iterator[Bell]:
         """Hang a bell for the waiter that runs this, or its own that hangs elsewhere too."""
-        bell = bell or Bell()
+        bell, place = bell or Bell(), _place(room_id, of)
         with self._lock:
-            self._hung.setdefault(room_id.value, set()).add(bell)
+            self._hung.setdefault(place, set()).add(bell)
         try:
             yield bell
         finally:
-            self._take_down(room_id, bell)
+            self._take_down(place, bell)
 
     @property
     def many(self) -> int:
@@ -88,18 +90,23 @@ class Bells:
         with self._lock:
             return sum(map(len, self._hung.values()))
 
-    def _take_down(self, room_id: RoomId, bell: Bell) -> None:
+    def _take_down(self, place: tuple[str, ...], bell: Bell) -> None:
         with self._lock:
-            others = self._hung[room_id.value]
+            others = self._hung[place]
             others.discard(bell)
             if not others:
-                del self._hung[room_id.value]
+                del self._hung[place]
 
-    def ring(self, room_id: RoomId) -> None:
-        """Ring all bells of the room, from any thread."""
-        if room_id.value not in self._hung:
+    def ring(self, room_id: RoomId, *, of: SessionId | None = None) -> None:
+        """Ring all bells of the room, or of a session, from any thread."""
+        place = _place(room_id, of)
+        if place not in self._hung:
             return
         with self._lock:
-            hung = tuple(self._hung.get(room_id.value, ()))
+            hung = tuple(self._hung.get(place, ()))
         for bell in hung:
             bell.ring_from_elsewhere()
+
+
+def _place(room_id: RoomId, of: SessionId | None) -> tuple[str, ...]:
+    return (room_id.value,) if of is None else (room_id.value, of.value)

@@ -326,7 +326,7 @@ class Noting(Keeping, Protocol):
     async def note(
         self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None = None
     ) -> T:
-        """Do as `change` for what nobody waits for, and what is no call of whoever `fence` is."""
+        """Do as `change` for what is noted beside that, and is no call of whoever `fence` is."""
         ...
 
     def listen_for(self, room_id: RoomId, fence: Fence) -> None:

@@ -14,6 +14,7 @@ import attrs
 from letagents.adapters.rooms import local_seats
 from letagents.adapters.rooms.book import Admins, Book
 from letagents.adapters.rooms.local_store import LocalStore
+from letagents.adapters.rooms.stirred import Stirred
 from letagents.adapters.rooms.writer import Outcome, Post
 from letagents.adapters.sql.database import Unit
 from letagents.domain.fencing import Fence
@@ -78,8 +79,10 @@ class Ledger:
 
         return cls(store, ids, clock, processes, books, counts)
 
-    def change(self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None) -> T:
-        """Return what `work` returns once what it put down is committed."""
+    def change(
+        self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None
+    ) -> tuple[T, Stirred]:
+        """Return what `work` returns once what it put down is committed, and whom it concerns."""
         return self._books.change(room_id, work, fence)
 
     def look(self, room_id: RoomId, work: Callable[[Book], T], viewer: Fence | None) -> T:
@@ -102,8 +105,10 @@ class Ledger:
         """Return the rooms, the latest active first."""
         return local_seats.known(self._store)
 
-    def connect(self, room_id: RoomId, arrival: Arrival, *, may_wait: bool = True) -> Connection:
-        """Open a session or take it over."""
+    def connect(
+        self, room_id: RoomId, arrival: Arrival, *, may_wait: bool = True
+    ) -> tuple[Connection, Stirred]:
+        """Open a session or take it over; say whom it concerns."""
         from letagents.adapters.rooms.kept import arriving
 
         if arriving.comes_so(arrival):
@@ -115,30 +120,35 @@ class Ledger:
             self._store, room_id, arrival, self._ids, self._clock, process, self._resumed
         )
 
-    def _admit(self, room_id: RoomId, arrival: Arrival, *, may_wait: bool) -> Connection:
+    def _admit(
+        self, room_id: RoomId, arrival: Arrival, *, may_wait: bool
+    ) -> tuple[Connection, Stirred]:
         """Let somebody in who comes through a server."""
         from letagents.adapters.rooms.kept import arriving
 
         _load_the_board()
 
-        def admit(unit: Unit) -> Connection:
-            arrived = arriving.arrive(self._books.begun(unit, room_id), arrival, may_wait=may_wait)
+        def admit(unit: Unit) -> tuple[Connection, Stirred]:
+            stirred = Stirred()
+            book = self._books.begun(unit, room_id, stirred)
+            arrived = arriving.arrive(book, arrival, may_wait=may_wait)
             made = arrived.connection
             if not arrived.may_resume:
-                return made
-            return attrs.evolve(made, resumed=self._resumed(unit, made.session))
+                return made, stirred
+            found = self._resumed(unit, made.session, stirred)
+            return attrs.evolve(made, resumed=found), stirred
 
         return self._store.write(admit, room_id.value)
 
-    def _resumed(self, unit: Unit, session: Session) -> tuple[Resumed, ...]:
-        return _load_the_board()(self._books.of(unit, session), session)
+    def _resumed(self, unit: Unit, session: Session, stirred: Stirred) -> tuple[Resumed, ...]:
+        return _load_the_board()(self._books.of(unit, session, stirred), session)
 
     def touch(self, room_id: RoomId, fence: Fence) -> None:
         """Write down that the session called."""
         local_seats.touch(self._store, room_id, fence, self._clock, self._processes)
 
-    def disconnect(self, room_id: RoomId, fence: Fence) -> Session:
-        """End the session."""
+    def disconnect(self, room_id: RoomId, fence: Fence) -> tuple[Session, Stirred]:
+        """End the session; say whom it concerns."""
         return local_seats.disconnect(self._store, room_id, fence, self._clock)
 
     def post_all(self, posts: Sequence[Post]) -> list[Outcome]:

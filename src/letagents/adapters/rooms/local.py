@@ -7,7 +7,7 @@ database and its library are loaded when they are first needed, in those threads
 import asyncio
 import contextlib
 import threading
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -22,6 +22,7 @@ from letagents.adapters.rooms.kept import dues
 from letagents.adapters.rooms.lookout import Lookout
 from letagents.adapters.rooms.patience import Pause, patiently
 from letagents.adapters.rooms.signs import Signs, interval
+from letagents.adapters.rooms.stirred import Stirred
 from letagents.adapters.rooms.writer import Outcome, Post, Writer, closed
 from letagents.domain.absences import GRACE
 from letagents.domain.errors import LetAgentsError
@@ -66,6 +67,8 @@ class LocalRooms:
     _bells: Bells = attrs.field(factory=Bells)
     _told: Bells = attrs.field(factory=Bells)
     """Those of who is told of receipts, which nobody else waits for."""
+    _own: Bells = attrs.field(factory=Bells)
+    """Those of who waits as a session, which may be taken over or ended."""
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _opened: "Ledger | None" = None
     _lost: int = 0
@@ -95,13 +98,12 @@ class LocalRooms:
         return await self._reader(lambda: self._ledger().known())
 
     async def connect(self, room_id: RoomId, arrival: Arrival) -> Connection:
-        """Open a session or take it over. Waiters look again: one may have been replaced."""
+        """Open a session or take it over. Those look again whom it concerns."""
 
         def connect(may_wait: bool) -> Connection:
-            connection = self._ledger().connect(room_id, arrival, may_wait=may_wait)
+            connection, stirred = self._ledger().connect(room_id, arrival, may_wait=may_wait)
             self._signs.wrote(room_id, connection.fence)
-            self._lookout.renew(room_id)
-            self._wake([room_id])
+            self._wake(room_id, stirred)
             return connection
 
         return await patiently(
@@ -109,13 +111,12 @@ class LocalRooms:
         )
 
     async def disconnect(self, room_id: RoomId, fence: Fence) -> Session:
-        """End the session. Waiters look again: its own have no more to wait for."""
+        """End the session. Those look again whom it concerns: its own have no more to wait for."""
 
         def disconnect() -> Session:
-            session = self._ledger().disconnect(room_id, fence)
+            session, stirred = self._ledger().disconnect(room_id, fence)
             self._signs.forget(room_id, fence)
-            self._lookout.renew(room_id)
-            self._wake([room_id])
+            self._wake(room_id, stirred)
             return session
 
         return await self._writer.do(disconnect)
@@ -143,6 +144,7 @@ class LocalRooms:
             lambda: self._seen(room_id, window, viewer),
             lambda seen: bool(seen.page.messages),
             timeout=timeout,
+            viewer=viewer,
         )
         self._shown(room_id, viewer, seen.news)
         return seen.page
@@ -154,18 +156,21 @@ class LocalRooms:
         is_enough: Callable[[T], bool],
         *,
         timeout: timedelta,
+        viewer: Fence | None = None,
         of_receipts: bool = False,
     ) -> T:
         """Return what `look` finds, as soon as that is enough, or at the end of `timeout`.
 
-        It looks again when something was done in the room and, `of_receipts`, when one has moved.
+        It looks again when there is something new to be told in the room, when the session of
+        `viewer` was taken over or ended and, `of_receipts`, when one has moved.
         """
-        loop = asyncio.get_running_loop()
+        loop, nothing = asyncio.get_running_loop(), contextlib.nullcontext()
         ends = loop.time() + timeout.total_seconds()
-        # Both bells hang before the first look, so that nothing is said unheard between the two.
+        # It hangs everywhere before the first look, so that nothing is done unheard meanwhile.
         with (
             self._bells.hung(room_id) as bell,
-            self._told.hung(room_id, bell) if of_receipts else contextlib.nullcontext(),
+            self._own.hung(room_id, bell, of=viewer.session_id) if viewer else nothing,
+            self._told.hung(room_id, bell) if of_receipts else nothing,
             self._nudges.listening(room_id, bell.ring) as longest_rest,
             self._lookout.watching(room_id, bell, longest_rest),
         ):
@@ -209,22 +214,22 @@ class LocalRooms:
     async def change(
         self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None = None
     ) -> T:
-        """Return what `work` returns once what it put down is kept; waiters look again."""
-
-        def change() -> T:
-            done = self._ledger().change(room_id, work, fence)
-            self._wake([room_id])
-            return done
-
-        done = await self._writer.do(change)
+        """Return what `work` returns once what it put down is kept; those look whom it concerns."""
+        done = await self.note(room_id, work, fence)
         self._sign(room_id, fence)
         return done
 
     async def note(
         self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None = None
     ) -> T:
-        """Do as `change`, for what nobody waits for and what is no sign of anybody."""
-        return await self._writer.do(lambda: self._ledger().change(room_id, work, fence))
+        """Do as `change`, for what is no sign of anybody."""
+
+        def change() -> T:
+            done, stirred = self._ledger().change(room_id, work, fence)
+            self._wake(room_id, stirred)
+            return done
+
+        return await self._writer.do(change)
 
     def listen_for(self, room_id: RoomId, fence: Fence) -> None:
         """Write down the next call of whoever `fence` is as a sign of it."""
@@ -302,19 +307,27 @@ class LocalRooms:
     def _post_all(self, posts: Sequence[Post]) -> Sequence[Outcome]:
         outcomes = self._ledger().post_all(posts)
         said_in = {one.room_id.value: one.room_id for one in outcomes if isinstance(one, Message)}
-        self._wake(said_in.values())
+        for room_id in said_in.values():
+            self._wake(room_id, Stirred(everybody=True))
         return outcomes
 
     def _tidy(self) -> None:
         if self._opened is not None:
             self._opened.tidy()
 
-    def _wake(self, room_ids: Iterable[RoomId]) -> None:
-        for room_id in room_ids:
+    def _wake(self, room_id: RoomId, stirred: Stirred) -> None:
+        """Let those look whom it concerns; in other processes, all who wait in the room."""
+        if not stirred:
+            return
+        if stirred.everybody:
             self._bells.ring(room_id)
-            # What was said is said, whatever becomes of a nudge.
-            with contextlib.suppress(Exception):
-                self._nudges.nudge(room_id)
+        elif stirred.receipts:
+            self._told.ring(room_id)
+        for session_id in stirred.sessions:
+            self._own.ring(room_id, of=session_id)
+        # What was said is said, whatever becomes of a nudge.
+        with contextlib.suppress(Exception):
+            self._nudges.nudge(room_id)
 
     def _ledger(self) -> "Ledger":
         """Return what does the work. Its libraries take a third of a second to load."""

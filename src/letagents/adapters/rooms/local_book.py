@@ -39,6 +39,7 @@ from letagents.adapters.rooms.book import (
 from letagents.adapters.rooms.kept.focus_records import FOCUS_ROOMS
 from letagents.adapters.rooms.local_receipts import Slips
 from letagents.adapters.rooms.local_store import LocalStore
+from letagents.adapters.rooms.stirred import Stirred
 from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.tables import (
     MESSAGES,
@@ -144,6 +145,7 @@ class LocalBook:
     _unit: Unit
     _processes: Processes
     _last_number: int
+    _stirred: Stirred
     _known: dict[tuple[str, str], tuple[Kind[Any], Any]] = attrs.field(factory=dict)
     _highest: dict[str, int] = attrs.field(factory=dict)
     _brought: dict[str, dict[Lookup, list[Any]]] = attrs.field(factory=dict)
@@ -230,6 +232,7 @@ class LocalBook:
         if kind.name in self._highest:
             self._highest[kind.name] = max(self._highest[kind.name], kind.number(value))
         self._brought.pop(kind.name, None)
+        self._stirred.put(kind.name, is_open=kind.is_open(value))
         facts["value"] = kept.written(value)
         if before is None:
             self._unit.change(
@@ -301,7 +304,7 @@ class LocalBook:
     def take(self, seat: Seat) -> None:
         """Keep a seat."""
         session_id = seat.session.session_id
-        local_seats.put(self._unit, self.seat(session_id), seat)
+        local_seats.put(self._unit, self.seat(session_id), seat, self._stirred)
         self._sessions.pop(session_id, None)
 
     def is_alive(self, process: str | None) -> bool | None:
@@ -365,17 +368,21 @@ class LocalBook:
         """Note that a session was shown the messages of those numbers; say whether it is news."""
         roster = local_reading.roster_of(self._unit, self.room_id)
         who = hearing.listener(session)
-        return slips.shown_among(self._slips, who, roster, first, last, self.now)
+        is_news = slips.shown_among(self._slips, who, roster, first, last, self.now)
+        self._stirred.receipts |= is_news
+        return is_news
 
     def declare_receipt(self, session: Session, message_id: MessageId, state: State) -> Receipt:
         """Note how far a session says that it is with a message."""
         roster = local_reading.roster_of(self._unit, self.room_id)
         who = hearing.listener(session)
+        self._stirred.receipts = True
         return slips.declared(self._slips, who, roster, message_id, state, self.now)
 
     def tell_receipts(self, session_id: SessionId, *, is_blocked: bool) -> None:
         """Let the receipts of a session know whether it can go on."""
-        slips.told(self._slips, session_id, is_blocked=is_blocked, now=self.now)
+        moved = slips.told(self._slips, session_id, is_blocked=is_blocked, now=self.now)
+        self._stirred.receipts |= moved
 
     @property
     def _slips(self) -> Slips:
@@ -410,6 +417,7 @@ class LocalBook:
             return self._said_before(key)
         self._unit.change(_COUNT, {"at_room": room_id, "number": number, "now": said["said_at"]})
         self._last_number = number
+        self._stirred.everybody = True
         if recipients.may_wake(text, source, refers=False):
             words = Spoken(number, SPEAKER, text, source, None, session_id, thread_root=number)
             self._address(words)
@@ -438,28 +446,37 @@ class Books:
     _admins: Admins
     _grace: timedelta
 
-    def change(self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None) -> T:
-        """Return what `work` returns once what it put down is committed."""
-        return self._store.write(lambda unit: work(self._open(unit, room_id, fence)), room_id.value)
+    def change(
+        self, room_id: RoomId, work: Callable[[Book], T], fence: Fence | None
+    ) -> tuple[T, Stirred]:
+        """Return what `work` returns once what it put down is committed, and whom it concerns."""
+
+        def change(unit: Unit) -> tuple[T, Stirred]:
+            stirred = Stirred()
+            return work(self._open(unit, room_id, fence, stirred)), stirred
+
+        return self._store.write(change, room_id.value)
 
     def look(self, room_id: RoomId, work: Callable[[Book], T], viewer: Fence | None) -> T:
         """Return what `work` finds in one state of the database."""
-        return self._store.read(lambda unit: work(self._open(unit, room_id, viewer)))
+        return self._store.read(lambda unit: work(self._open(unit, room_id, viewer, Stirred())))
 
-    def _open(self, unit: Unit, room_id: RoomId, fence: Fence | None) -> LocalBook:
+    def _open(
+        self, unit: Unit, room_id: RoomId, fence: Fence | None, stirred: Stirred
+    ) -> LocalBook:
         found = local_seats.entered(unit, room_id, fence)
         caller = found.seat.session if found.seat else None
         origin = fence.origin if fence else None
-        return self._of(unit, room_id, caller, found, origin)
+        return self._of(unit, room_id, caller, found, stirred, origin)
 
-    def begun(self, unit: Unit, room_id: RoomId) -> LocalBook:
+    def begun(self, unit: Unit, room_id: RoomId, stirred: Stirred) -> LocalBook:
         """Return the book of a room in a transaction that has begun, for whoever arrives."""
-        return self._open(unit, room_id, None)
+        return self._open(unit, room_id, None, stirred)
 
-    def of(self, unit: Unit, session: Session) -> LocalBook:
+    def of(self, unit: Unit, session: Session, stirred: Stirred) -> LocalBook:
         """Return the book of a session's room, in which it has been admitted."""
         found = local_seats.entered(unit, session.room_id, None)
-        return self._of(unit, session.room_id, session, found)
+        return self._of(unit, session.room_id, session, found, stirred)
 
     def _of(
         self,
@@ -467,6 +484,7 @@ class Books:
         room_id: RoomId,
         caller: Session | None,
         found: local_seats.Entered,
+        stirred: Stirred,
         origin: RoomId | None = None,
     ) -> LocalBook:
         return LocalBook(
@@ -482,4 +500,5 @@ class Books:
             unit,
             self._processes,
             found.last_number,
+            stirred,
         )

@@ -211,9 +211,9 @@ def _receipt(row: Row) -> Receipt:
     )
 
 
-def left(unit: Unit, session: Session, now: datetime) -> None:
-    """Take note that a session has ended, which is kept as ended by now."""
+def left(unit: Unit, session: Session, now: datetime) -> bool:
+    """Take note that a session has ended, which is kept as ended by now; say if any moved."""
     room_id = session.room_id
     row = unit.row(_HEIR, room_id=room_id.value, agent_key=session.agent_key, limit=1)
     heir = SessionId(row[0]) if row else None
-    slips.left(Slips(unit, room_id), session.session_id, heir, now)
+    return slips.left(Slips(unit, room_id), session.session_id, heir, now)

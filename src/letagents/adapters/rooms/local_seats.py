@@ -9,6 +9,7 @@ from sqlalchemy import and_, bindparam, literal_column, select
 
 from letagents.adapters.rooms import local_rows
 from letagents.adapters.rooms.local_store import LocalStore
+from letagents.adapters.rooms.stirred import Stirred
 from letagents.adapters.sql.database import Unit
 from letagents.adapters.sql.tables import ROOMS, SESSIONS, written
 from letagents.domain import fencing, locators, rooms, sessions
@@ -136,17 +137,18 @@ def connect(
     ids: Ids,
     clock: Clock,
     process: str | None = None,
-    resumed: Callable[[Unit, Session], tuple[Resumed, ...]] | None = None,
-) -> Connection:
+    resumed: "Callable[[Unit, Session, Stirred], tuple[Resumed, ...]] | None" = None,
+) -> tuple[Connection, Stirred]:
     """Open a session or take it over, as `process`; `resumed` says what it finds again."""
     from letagents.adapters.rooms import (  # noqa: F401  # loaded here, and not in the transaction
         hearing,
         local_receipts,
     )
 
-    def connect(unit: Unit) -> Connection:
+    def connect(unit: Unit) -> tuple[Connection, Stirred]:
         _check_there(unit, room_id)
         session_id, now = _session_id(unit, room_id, arrival, ids), clock.now()
+        stirred = Stirred()
         before = seat(unit, room_id, session_id)
         after = sessions.arrive(
             arrival,
@@ -159,24 +161,27 @@ def connect(
             tick=clock.tick(),
         )
         if after is not before:
-            put(unit, before, after)
+            put(unit, before, after, stirred)
             if arrival.ends_earlier_sessions:
-                _end_others(unit, after.session, now)
+                _end_others(unit, after.session, now, stirred)
         if resumed is None or not sessions.may_resume(arrival, before):
-            return after.connection(arrival.token)
-        return after.connection(arrival.token, resumed(unit, after.session))
+            return after.connection(arrival.token), stirred
+        found = resumed(unit, after.session, stirred)
+        return after.connection(arrival.token, found), stirred
 
     return store.write(connect, room_id.value)
 
 
-def disconnect(store: LocalStore, room_id: RoomId, fence: Fence, clock: Clock) -> Session:
+def disconnect(
+    store: LocalStore, room_id: RoomId, fence: Fence, clock: Clock
+) -> tuple[Session, Stirred]:
     """End the session."""
 
-    def disconnect(unit: Unit) -> Session:
-        before = admitted(unit, room_id, fence)
+    def disconnect(unit: Unit) -> tuple[Session, Stirred]:
+        before, stirred = admitted(unit, room_id, fence), Stirred()
         after = sessions.ended(before, now=clock.now(), tick=clock.tick())
-        put(unit, before, after)
-        return after.session
+        put(unit, before, after, stirred)
+        return after.session, stirred
 
     return store.write(disconnect, room_id.value)
 
@@ -190,7 +195,7 @@ def touch(
         before = admitted(unit, room_id, fence)
         process = processes.own if before.session.kind is SessionKind.WORKER else None
         after = sessions.heard(before, now=clock.now(), tick=clock.tick(), process=process)
-        put(unit, before, after)
+        put(unit, before, after, Stirred())  # that somebody called concerns nobody
 
     store.write(touch, room_id.value)
 
@@ -282,7 +287,7 @@ def _names_of_others(unit: Unit, room_id: RoomId, arrival: Arrival) -> frozenset
     return frozenset(name for (name,) in rows)
 
 
-def _end_others(unit: Unit, session: Session, now: datetime) -> None:
+def _end_others(unit: Unit, session: Session, now: datetime, stirred: Stirred) -> None:
     others = unit.rows(
         _OTHERS,
         room_id=str(session.room_id),
@@ -291,11 +296,12 @@ def _end_others(unit: Unit, session: Session, now: datetime) -> None:
     )
     for row in others:
         before = local_rows.seat(session.room_id, row)
-        put(unit, before, sessions.ended(before, now=now))
+        put(unit, before, sessions.ended(before, now=now), stirred)
 
 
-def put(unit: Unit, before: Seat | None, after: Seat) -> None:
+def put(unit: Unit, before: Seat | None, after: Seat, stirred: Stirred) -> None:
     """Keep a seat, and count the change if it is one of who is in the room."""
+    stirred.took(before, after)
     unit.change(_OPEN if before is None else _CHANGE, local_rows.seat_facts(after))
     if _listed(before) != _listed(after):
         unit.change(_COUNT_CHANGE, {"at_room": str(after.session.room_id)})
@@ -303,7 +309,7 @@ def put(unit: Unit, before: Seat | None, after: Seat) -> None:
     if _listed(before) is not None and ended_at is not None:
         from letagents.adapters.rooms import local_receipts
 
-        local_receipts.left(unit, after.session, ended_at)
+        stirred.receipts |= local_receipts.left(unit, after.session, ended_at)
 
 
 def _listed(seat: Seat | None) -> "tuple[datetime, Listener] | None":

@@ -77,18 +77,6 @@ class Lookout:
             if not shift.bells:
                 self._end(at)
 
-    def renew(self, room_id: RoomId) -> None:
-        """Take it that all who wait in the room by now look after this call, for what is there.
-
-        It is called from a thread that may wait.
-        """
-        shifts = [shift for shift in tuple(self._shifts.values()) if shift.beat is None]
-        watches = [watch for shift in shifts for watch in tuple(shift.bells.values())]
-        watches = [watch for watch in watches if watch.room_id == room_id]
-        found = self._marked([room_id]) if watches else {}
-        for watch in watches:
-            watch.mark = found.get(room_id, _UNKNOWN)
-
     def _begun(self, at: tuple[asyncio.AbstractEventLoop, float]) -> _Shift:
         shift = self._shifts[at] = _Shift(at[1], self._beat())
         self._go_on(at[0], shift)

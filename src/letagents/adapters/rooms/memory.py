@@ -452,6 +452,7 @@ class MemoryRooms:
         is_enough: Callable[[T], bool],
         *,
         timeout: timedelta,
+        viewer: Fence | None = None,  # here all look again, whoever it was
         of_receipts: bool = False,
     ) -> T:
         """Return what `look` finds, as soon as that is enough, or at the end of `timeout`."""

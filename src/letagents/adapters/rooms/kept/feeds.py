@@ -40,11 +40,13 @@ class Watched(Keeping, Protocol):
         is_enough: Callable[[T], bool],
         *,
         timeout: timedelta,
+        viewer: Fence | None = None,
         of_receipts: bool = False,
     ) -> T:
         """Return what `look` finds, as soon as that is enough, or at the end of `timeout`.
 
-        It looks again when something was done in the room and, `of_receipts`, when one has moved.
+        It looks again when there is something new to be told in the room, when the session of
+        `viewer` was taken over or ended and, `of_receipts`, when one has moved.
         """
         ...
 
@@ -86,7 +88,9 @@ class KeptFeed:
             changes = await self._rooms.look(room_id, lambda book: self._since(book, cursor))
             return tuple(_in_order(cursor, page.messages, changes))
 
-        return await self._rooms.watch(room_id, look, bool, timeout=timeout, of_receipts=True)
+        return await self._rooms.watch(
+            room_id, look, bool, timeout=timeout, viewer=viewer, of_receipts=True
+        )
 
     async def _newest(self, room_id: RoomId, viewer: Fence | None) -> Cursor:
         # What is written between the two looks is told: of the board it is read first.
