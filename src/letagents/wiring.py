@@ -788,23 +788,30 @@ async def ask_supervisor(
 ) -> object:
     """Return what the supervisor of this home answers to a person, within so many seconds.
 
+    One that hands over is followed to the next one.
+
     Raises:
         SupervisorUnavailable, SupervisorSilent: it does not answer.
         SupervisorRefused: it refuses.
     """
+    import anyio
+
     from letagents.adapters.supervisor.calls import Deadline, Line, refused
+    from letagents.adapters.supervisor.successors import outlasting
     from letagents.adapters.system import SystemIds
     from letagents.domain.supervised import PATIENCE
 
-    line, deadline = (
-        Line(settings.supervisor_socket, SystemIds()),
-        Deadline.within(patience or PATIENCE.total_seconds()),
-    )
-    negotiated = await line.negotiate(deadline)
-    response = await line.ask(negotiated.version, method, params, deadline)
-    if not response.ok:
-        raise refused(response.error or f"The supervisor refused {method}.", response.remedy)
-    return response.result
+    line = Line(settings.supervisor_socket, SystemIds())
+
+    async def ask() -> object:
+        deadline = Deadline.within(patience or PATIENCE.total_seconds())
+        negotiated = await line.negotiate(deadline)
+        response = await line.ask(negotiated.version, method, params, deadline)
+        if not response.ok:
+            raise refused(response.error or f"The supervisor refused {method}.", response.remedy)
+        return response.result
+
+    return await outlasting(ask, within=0.0, pause=anyio.sleep, is_repeatable=False)
 
 
 def guard_changes() -> "ModuleType":

@@ -80,6 +80,7 @@ class SocketWorld:
     ids: SystemIds = attrs.field(factory=SystemIds)
     clock: ManualClock = attrs.field(factory=ManualClock)
     patience: float = 30.0
+    gap: float = 0.0
     session: OwnSession = SESSION
     server: Server | None = None
     admits_polls: bool = False
@@ -108,6 +109,7 @@ class SocketWorld:
             self.ids,
             patience=self.patience,
             quick=self.patience,
+            gap=self.gap,
         )
         self._clients.push_async_callback(made.aclose)
         return made

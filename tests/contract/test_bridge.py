@@ -76,7 +76,7 @@ async def chatting(tmp_path: Path, *, is_told: bool) -> AsyncIterator[Chat]:
         @asynccontextmanager
         async def opening() -> AsyncIterator[SocketSupervisor]:
             supervisor = SocketSupervisor(
-                environ, world.socket, folder, world.ids, patience=30.0, quick=30.0
+                environ, world.socket, folder, world.ids, patience=30.0, quick=30.0, gap=0.0
             )
             yield supervisor
             await supervisor.settled()

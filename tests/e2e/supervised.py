@@ -62,7 +62,9 @@ class ProcessWorld:
     def supervisor(self) -> SocketSupervisor:
         socket = self.home / "daemon.sock"
         environ = {**coordinates(self.home), "LETAGENTS_API_URL": LOCAL_ROOMS}
-        made = SocketSupervisor(environ, socket, self.home, SystemIds(), patience=30, quick=30)
+        made = SocketSupervisor(
+            environ, socket, self.home, SystemIds(), patience=30, quick=30, gap=0
+        )
         self._clients.append(made)
         return made
 

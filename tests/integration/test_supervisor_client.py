@@ -106,6 +106,7 @@ def process(fake: Fake, patience: float = 30.0, **environ: str) -> SocketSupervi
         SystemIds(),
         patience=patience,
         quick=patience,
+        gap=0.0,
     )
 
 

@@ -21,8 +21,8 @@ from letagents.ports.ids import Ids
 from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import NotALine, Request, Response
 
-_TIMED_OUT = "Timed out communicating with the supervisor daemon."
-_CLOSED = "Supervisor connection closed before a response."
+TIMED_OUT = "Timed out communicating with the supervisor daemon."
+CLOSED = "Supervisor connection closed before a response."
 _LONGEST_ANSWER = 64 * 1024 * 1024
 _LATER = "Call again: it may just be starting. `letagents supervise` starts one."
 _UNKNOWN = "Call again under the same request: what was done is not done twice."
@@ -122,15 +122,15 @@ class Line:
             async with asyncio.timeout_at(deadline.at):
                 reader, writer = await self._connected()
         except TimeoutError as error:
-            raise SupervisorUnavailable(_TIMED_OUT, remedy=_LATER) from error
+            raise SupervisorUnavailable(TIMED_OUT, remedy=_LATER) from error
         try:
             async with asyncio.timeout_at(deadline.at):
                 writer.write(line)
                 return await reader.readuntil(b"\n")
         except TimeoutError as error:
-            raise SupervisorSilent(_TIMED_OUT, remedy=_UNKNOWN) from error
+            raise SupervisorSilent(TIMED_OUT, remedy=_UNKNOWN) from error
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
-            raise SupervisorSilent(_CLOSED, remedy=_UNKNOWN) from error
+            raise SupervisorSilent(CLOSED, remedy=_UNKNOWN) from error
         finally:
             writer.close()
             with suppress(OSError):

@@ -6,8 +6,9 @@ which version, so that it need not bind again; of what was lent it remembers not
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import anyio
 import attrs
@@ -16,6 +17,7 @@ from letagents.adapters.supervisor import coordinates, effects
 from letagents.adapters.supervisor.calls import NEVER, Deadline, Line, Negotiated, refused
 from letagents.adapters.supervisor.checkpoints import Checkpoints
 from letagents.adapters.supervisor.coordinates import Coordinates
+from letagents.adapters.supervisor.successors import outlasting
 from letagents.domain import bindings
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.ids import Credential
@@ -41,16 +43,14 @@ from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import Response
 
 USUAL_API = "https://letagents.chat"
-_HANDED_OVER = re.compile(r"stale.*(?:daemon|supervisor).*generation|handoff", re.IGNORECASE)
 _REPLACED = re.compile(
     r"stale (?:daemon|supervisor) generation|Protocol version mismatch", re.IGNORECASE
 )
 _UNSUPPORTED = re.compile(
     r"Unsupported daemon method:\s*supervisor\.execute_bounded_tool", re.IGNORECASE
 )
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.025, 0.25
 
-
+T = TypeVar("T")
 _Route = tuple[OwnSession, Coordinates]
 
 
@@ -73,6 +73,10 @@ class SocketSupervisor:
     _ids: Ids
     _patience: float = PATIENCE.total_seconds()
     _quick: float = QUICK.total_seconds()
+    _gap: float = PATIENCE.total_seconds()
+    """Seconds for which a supervisor that is not there may be between two."""
+    _pause: Callable[[float], Awaitable[None]] = anyio.sleep
+    """Waits between two tries to reach a supervisor that follows another."""
     _confirmed: dict[str, _Confirmed] = attrs.field(factory=dict)
     _known: Negotiated | None = None
     """What the supervisor spoke that did the last call."""
@@ -99,12 +103,17 @@ class SocketSupervisor:
         if not session.is_worker:
             raise refused("A supervised provider must register a worker session.")
         key = self._request_key(at, session)
+        await self._outlasting(lambda: self._bound(at, session, key, is_known=is_known))
+        return Bound(is_supervised=True, context_folder=at.context_folder)
+
+    async def _bound(
+        self, at: Coordinates, session: OwnSession, key: str, *, is_known: bool
+    ) -> None:
         confirmed = self._confirmed.get(session.session_id)
         if is_known and confirmed is not None and confirmed.request == key:
             await self._verify(at, session, confirmed)
         else:
             await self._bind(at, session, key)
-        return Bound(is_supervised=True, context_folder=at.context_folder)
 
     async def _verify(self, at: Coordinates, session: OwnSession, confirmed: _Confirmed) -> None:
         params = self._session_params(at, session)
@@ -139,7 +148,7 @@ class SocketSupervisor:
             return STALE
         api_url = self._api_url()
         try:
-            return await self._borrow(at, session, api_url)
+            return await self._outlasting(lambda: self._borrow(at, session, api_url))
         except (SupervisorRefused, SupervisorSilent, SupervisorUnavailable):
             return STALE
 
@@ -149,6 +158,22 @@ class SocketSupervisor:
         negotiated = await line.negotiate(deadline)
         if negotiated.generation is None:
             return STALE
+        lent = await self._lent(at, session, api_url, negotiated, deadline)
+        if lent is not STALE:
+            return lent
+        now = await line.negotiate(deadline)
+        if now.generation in (None, negotiated.generation):
+            return STALE
+        return await self._lent(at, session, api_url, now, deadline)  # it was asked of another one
+
+    async def _lent(
+        self,
+        at: Coordinates,
+        session: OwnSession,
+        api_url: str,
+        negotiated: Negotiated,
+        deadline: Deadline,
+    ) -> Borrowed:
         params = {
             "entry_id": at.entry_id,
             "room_id": session.room_id,
@@ -195,13 +220,16 @@ class SocketSupervisor:
 
     async def execute(self, call: Call) -> Answered | None:
         """Have the supervisor do a call; None if it does not do any. Raises: as Supervisor."""
+        return await self._outlasting(lambda: self._execute(call))
+
+    async def _execute(self, call: Call) -> Answered | None:
         at, negotiated = await self._for_effects(self._known)
         response = await self._executed(at, negotiated, call)
         if not response.ok and _REPLACED.search(response.error or ""):
             # It was told to one that is there no more: nobody has begun it.
             at, negotiated = await self._for_effects()
             response = await self._executed(at, negotiated, call)
-        self._known = negotiated
+        self._known = negotiated if response.ok else None  # who refuses may be going
         if not response.ok and _UNSUPPORTED.search(response.error or ""):
             return None
         if not response.ok:
@@ -215,6 +243,9 @@ class SocketSupervisor:
 
     async def prepare(self, call: Call) -> Told:
         """Ask what is to be done about a call. Raises: as Supervisor."""
+        return await self._outlasting(lambda: self._prepare(call))
+
+    async def _prepare(self, call: Call) -> Told:
         at, negotiated = await self._for_effects()
         params = {**effects.params(at, negotiated, call), "mutation": call.is_change}
         deadline = Deadline.within(self._patience)
@@ -230,16 +261,11 @@ class SocketSupervisor:
         if at is None:
             raise _nowhere()
         outcome = {"error": error} if error is not None else {"result": result}
-        deadline, attempt = Deadline.within(self._patience), 0
-        while True:
-            try:
-                return await self._complete(at, effect_id, outcome, deadline)
-            except (SupervisorUnavailable, SupervisorSilent, SupervisorRefused) as failure:
-                if not _may_pass(failure) or deadline.left() <= 0:
-                    raise
-                pause = min(_FIRST_PAUSE * 2 ** min(attempt, 4), _LONGEST_PAUSE, deadline.left())
-            attempt += 1
-            await anyio.sleep(max(pause, 0))
+        await outlasting(
+            lambda: self._complete(at, effect_id, outcome, Deadline.within(self._patience)),
+            within=self._patience,
+            pause=self._pause,
+        )
 
     async def _complete(
         self, at: Coordinates, effect_id: str, outcome: Mapping[str, object], deadline: Deadline
@@ -261,6 +287,9 @@ class SocketSupervisor:
         return at, negotiated
 
     # --- what they have in common -----------------------------------------------------------------
+
+    async def _outlasting(self, act: Callable[[], Awaitable[T]]) -> T:
+        return await outlasting(act, within=self._gap, pause=self._pause)
 
     async def _said(
         self,
@@ -371,13 +400,6 @@ def _borrowed(result: object) -> Borrowed:
     if status == "available" and Credential.fits(credential):
         return Borrowed(Credential(str(credential)))
     return STALE
-
-
-def _may_pass(failure: LetAgentsError) -> bool:
-    """Whether another supervisor, or the same one in a moment, may take what this one did not."""
-    if isinstance(failure, SupervisorRefused):
-        return _HANDED_OVER.search(failure.happened) is not None
-    return True
 
 
 def _nowhere() -> CoordinatesWrong:
