@@ -733,9 +733,8 @@ def open_household(
     from letagents.application.keeping import Keeper
     from letagents.application.launching import launcher
     from letagents.application.open_models import OpenModels
-    from letagents.domain import turn_answers
+    from letagents.domain import manifest, turn_answers
     from letagents.domain.errors import NotAvailable
-    from letagents.domain.manifest import Delivery
 
     programs = ("codex", "claude-code", "open-model", "cursor")
     ids, given, models = SystemIds(), providers or {}, OpenModels(OwnKeys())
@@ -746,11 +745,7 @@ def open_household(
         return turn_answers.said(await sessions.journal.look(lambda journal: journal.item(item_id)))
 
     def keeper_of(entry: "Entry") -> Keeper:
-        if entry.delivery is not Delivery.INBOX:
-            raise NotAvailable(
-                "An agent that polls by itself is started by whoever runs it.",
-                remedy="Add one that is handed its messages: `letagents agents add`.",
-            )
+        manifest.check_polling(entry)
         if entry.provider not in programs and entry.provider not in given:
             raise NotAvailable(
                 f"This version cannot run agents of {entry.provider}.",

@@ -39,10 +39,12 @@ SERVER = "https://letagents.example/api"
 def put_agent_in_turn(journal: Journal, api_url: str = SERVER) -> None:
     """Let there be an agent, whose process is alive and has begun a turn.
 
-    It polls by itself, so that no supervisor of ours starts or ends it.
+    It polls by itself in a program that no supervisor of ours lets poll, so none starts or ends it.
     """
     execution = Execution("x1", "w1", 1, NOW)
-    entry = Entry("e1", ROOM, "Ada", "codex", NOW, desired=Desired.RUNNING, work_attempt_id="w1")
+    entry = Entry(
+        "e1", ROOM, "Ada", "claude-code", NOW, desired=Desired.RUNNING, work_attempt_id="w1"
+    )
     entry = attrs.evolve(entry, execution=execution, api_url=api_url, delivery=Delivery.POLLING)
     journal.put_entry(entry)
     name = inbox.item_id("e1", ROOM, MESSAGE)

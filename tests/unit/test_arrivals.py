@@ -102,6 +102,13 @@ def test_a_process_that_makes_its_secret_gets_a_new_session_instead() -> None:
 
 
 @pytest.mark.rule("E31")
+def test_the_successor_of_a_killed_supervisor_gets_the_same_session() -> None:
+    insists = attrs.evolve(of(passing_chat(2)), insists=True)
+
+    assert arrivals.place_of_process(insists, [CHAT], None, [LATELY]).seat == CHAT
+
+
+@pytest.mark.rule("E31")
 def test_a_process_that_proves_nothing_while_another_is_there_is_refused() -> None:
     asked = attrs.evolve(of(passing_chat(2)), makes_its_secret=False)
     other = seat_of(of(passing_chat(5)), "session_2")

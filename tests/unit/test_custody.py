@@ -7,7 +7,7 @@ import pytest
 
 from letagents.domain import custody
 from letagents.domain.bindings import Binding
-from letagents.domain.custody import Admission, Offer, Polling, PollRefused
+from letagents.domain.custody import Admission, End, Offer, Phase, Polling, PollRefused
 from letagents.domain.ids import MessageId
 
 PROCESS = "00000000-0000-4000-8000-000000000001"
@@ -142,3 +142,27 @@ def test_what_changed_meanwhile_withholds_the_result(changed: dict[str, Any], to
     custody.check_same(POLLING, BINDING, **{**same, "is_wait": False, "epoch": 0})
     with pytest.raises(PollRefused, match=told):
         custody.check_same(POLLING, BINDING, **{**same, **changed})
+
+
+@pytest.mark.rule("J100")
+def test_a_turn_that_may_have_begun_has_one_name_and_one_end() -> None:
+    begun = custody.active(custody.uncertain(POLLING), "t1")
+    ended = custody.over(begun, End.COMPLETED)
+
+    assert (begun.phase, begun.turn_id) == (Phase.ACTIVE, "t1")
+    assert (ended.phase, ended.end) == (Phase.COMPLETE, End.COMPLETED)
+    assert custody.over(ended, End.FAILED) == custody.uncertain(ended) == ended
+    assert custody.over(POLLING, End.COMPLETED).end is End.LOST
+    for polling, turn_id in ((begun, "t2"), (ended, "t1")):
+        with pytest.raises(PollRefused, match="activation changed during admission"):
+            custody.active(polling, turn_id)
+
+
+@pytest.mark.rule("J101")
+def test_polls_are_admitted_as_long_as_the_turn_may_go_on() -> None:
+    begun = custody.active(POLLING, "t1")
+    for polling in (POLLING, begun, custody.uncertain(begun)):
+        assert custody.check_active(polling, "x1") == polling
+    for refused in (custody.over(begun, End.COMPLETED), custody.over(POLLING, End.LOST), None):
+        with pytest.raises(PollRefused, match="stale or unsupported"):
+            custody.check_active(refused, "x1")

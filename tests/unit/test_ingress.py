@@ -55,3 +55,10 @@ def test_a_cursor_never_goes_back() -> None:
 
     assert (at, items) == (AT, [])
     assert ingress.taken(AT, [], after=AT.cursor, last_sequence=0) == (AT, [])
+
+
+@pytest.mark.rule("J102")
+def test_who_polls_is_where_it_has_acknowledged() -> None:
+    assert ingress.acknowledged(AT, MessageId(9)).cursor == MessageId(9)
+    assert ingress.acknowledged(AT, MessageId(6)) == AT
+    assert ingress.acknowledged(Ingress("e1", "r"), MessageId(1)).cursor == MessageId(1)

@@ -9,6 +9,7 @@ from letagents.domain import manifest, recovery
 from letagents.domain.bindings import Place
 from letagents.domain.errors import Malformed
 from letagents.domain.manifest import (
+    Delivery,
     Ending,
     Entry,
     Execution,
@@ -179,3 +180,14 @@ def test_an_agent_is_called_only_what_can_be_shown() -> None:
     assert manifest.named(ENTRY, " Countess ").display_name == "Countess"
     with pytest.raises(Malformed):
         manifest.named(ENTRY, "a|b")
+
+
+@pytest.mark.rule("J103")
+def test_an_agent_polls_in_codex_on_a_server_alone() -> None:
+    polls = attrs.evolve(ENTRY, delivery=Delivery.POLLING, api_url="https://rooms.example")
+    for entry in (polls, ENTRY, attrs.evolve(ENTRY, provider="cursor")):
+        manifest.check_polling(entry)
+    with pytest.raises(ManifestRefused, match="agent of cursor does not wait"):
+        manifest.check_polling(attrs.evolve(polls, provider="cursor"))
+    with pytest.raises(ManifestRefused, match="has its room on a server"):
+        manifest.check_polling(attrs.evolve(ENTRY, delivery=Delivery.POLLING))

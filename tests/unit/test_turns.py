@@ -135,3 +135,14 @@ def test_who_says_its_answer_by_a_tool_is_told_so_and_nothing_else() -> None:
     assert "complete_room_turn" not in at_its_end
     assert NO_REPLY not in by_tool
     assert "complete_room_turn" in by_tool
+
+
+@pytest.mark.rule("Y14")
+def test_who_waits_by_itself_is_told_how_in_a_turn_that_is_found_again() -> None:
+    text = turn_prompts.polling("a1", "Be brief.")
+    first = turn_prompts.polling("a1", "", is_at_the_beginning=True)
+
+    assert turn_prompts.is_about(text, "a1")
+    assert "Be brief." in text
+    assert "read_messages" not in text
+    assert "read_messages" in first

@@ -15,10 +15,12 @@ import structlog
 
 from letagents.application.admission import admitted
 from letagents.application.delivery import Agent, Delivery, Words
+from letagents.application.polling_turns import PollingTurn
+from letagents.application.polls import Polls
 from letagents.application.receipts import Reached
 from letagents.application.servers import Lodging, LodgingOf
 from letagents.application.supervising import Supervising
-from letagents.domain import manifest, recovery, turn_answers
+from letagents.domain import custody, manifest, recovery, turn_answers
 from letagents.domain.bindings import Claim
 from letagents.domain.errors import LetAgentsError, Retry
 from letagents.domain.fencing import Fence
@@ -83,7 +85,7 @@ class Keeper:
     """Who makes the agent's folder, where it has one of its own."""
     wait: Callable[[float], Awaitable[None]] = anyio.sleep
     _conversation: Conversation | None = None
-    _delivery: Delivery | None = None
+    _delivery: Delivery | PollingTurn | None = None
     _delivering: "asyncio.Task[None] | None" = None
     _changed: asyncio.Event = attrs.field(factory=asyncio.Event)
 
@@ -255,6 +257,8 @@ class Keeper:
         # Whoever sees that it is there may speak to it.
         await admitted(self.sessions.journal, lodging.rooms, entry.entry_id, room_id)
         made = await lodging.rooms.connect(room_id, self._arrival(entry, lodging))
+        if entry.delivery is manifest.Delivery.POLLING:
+            custody.check_bearer(made.bearer)
         claim = Claim(
             entry_id=entry.entry_id,
             room_id=entry.room_id,
@@ -301,8 +305,17 @@ class Keeper:
         place: "_InRoom | None" = None,
     ) -> None:
         place = place or await self._registered(entry, execution)
-        entry = place.entry
         self._conversation = conversation
+        self._delivery = delivery = self._served(place, execution, conversation)
+        self._tell(THERE, f"It is in {place.entry.room_id}.")
+        self._delivering = asyncio.create_task(self._delivered(delivery, execution))
+        self._delivering.add_done_callback(lambda _: self.look_again())
+
+    def _served(
+        self, place: "_InRoom", execution: Execution, conversation: Conversation
+    ) -> Delivery | PollingTurn:
+        """Return how the agent comes to what is said in its room."""
+        entry, journal = place.entry, self.sessions.journal
         agent = Agent(
             entry.entry_id,
             RoomId(entry.room_id),
@@ -313,9 +326,12 @@ class Keeper:
             conversation,
             turn_answers.is_said_by_tool(entry.provider),
         )
-        delivery = Delivery(
+        if entry.delivery is manifest.Delivery.POLLING:
+            polls = Polls(self.sessions)
+            return PollingTurn(agent, journal, place.rooms, polls, self.ids, tell=self._tell)
+        return Delivery(
             agent,
-            self.sessions.journal,
+            journal,
             place.rooms,
             self.words,
             self.sessions.clock,
@@ -323,12 +339,8 @@ class Keeper:
             tell=self._tell,
             reached=place.reached,
         )
-        self._delivery = delivery
-        self._tell(THERE, f"It is in {entry.room_id}.")
-        self._delivering = asyncio.create_task(self._delivered(delivery, execution))
-        self._delivering.add_done_callback(lambda _: self.look_again())
 
-    async def _delivered(self, delivery: Delivery, execution: Execution) -> None:
+    async def _delivered(self, delivery: Delivery | PollingTurn, execution: Execution) -> None:
         """Deliver until the process ends, or delivering does; then see that both have."""
         conversation = delivery.agent.conversation
         delivering = asyncio.create_task(delivery.run())
@@ -349,11 +361,13 @@ class Keeper:
             log.warning("delivery.ended", entry_id=self.entry_id, error=type(why).__name__)
         end = await conversation.end()
         self._conversation = None
-        # A process that we had to end, since its turns were lost, is one that failed.
-        was_lost = why is not None and end.cause is Cause.STOPPED
-        await self._ended(execution, Ending.CRASHED if was_lost else Ending(end.cause.value))
+        cause = Ending(end.cause.value)
+        if end.cause is Cause.STOPPED and not delivering.cancelled():
+            # We had to end it: its turns were lost, or the one in which it polls is over.
+            cause = Ending.EXITED if why is None else Ending.CRASHED
+        await self._ended(execution, cause)
 
-    async def _followed(self, delivery: Delivery, execution: Execution) -> None:
+    async def _followed(self, delivery: Delivery | PollingTurn, execution: Execution) -> None:
         """Go on in the room to which the agent has moved, and leave the one where it was."""
         with suppress(LetAgentsError):
             await delivery.rooms.disconnect(delivery.agent.room_id, delivery.agent.fence)

@@ -4,8 +4,9 @@
 """
 
 from letagents.application.keeping import LaunchOf
-from letagents.domain.manifest import Entry, Execution
-from letagents.domain.surfaces import Profile
+from letagents.domain import surfaces
+from letagents.domain.manifest import Delivery, Entry, Execution
+from letagents.domain.surfaces import Caller, Profile
 from letagents.ports.providers import Launch
 
 _PREFIX = "LETAGENTS_SUPERVISOR_"
@@ -29,16 +30,20 @@ def launcher(socket: str, tools: tuple[str, ...]) -> LaunchOf:
             "PROVIDER": entry.provider,
         }
         coordinates = {f"{_PREFIX}{name}": value for name, value in named.items() if value}
+        polls = entry.delivery is Delivery.POLLING
+        called = Profile.SUPERVISED_MCP_POLLING if polls else Profile.SUPERVISED_ROOM_TURN
         profile = {
-            "LETAGENTS_EXECUTION_PROFILE": Profile.SUPERVISED_ROOM_TURN.value,
-            "LETAGENTS_SUPERVISED_BOUNDED_TURNS": "1",
+            "LETAGENTS_EXECUTION_PROFILE": called.value,
+            "LETAGENTS_SUPERVISED_BOUNDED_TURNS": "" if polls else "1",
             "LETAGENTS_API_URL": entry.api_url,
         }
+        caller = Caller(called, provider=entry.provider, api_url=entry.api_url)
         return Launch(
             workspace=entry.workspace or ".",
             tools=tools,
             coordinates=coordinates | profile,
             model=entry.model,
+            enabled=surfaces.offered(caller) if polls else (),
         )
 
     return launch

@@ -3,19 +3,19 @@
 Nothing is asked of anybody else: who may poll, and from where, is in the journal alone.
 """
 
+from collections.abc import Callable
+
 import attrs
 import structlog
 
 from letagents.application.supervising import Supervising
-from letagents.domain import bindings, custody
+from letagents.domain import bindings, custody, ingress
 from letagents.domain.bindings import Binding, Claim, Lent
 from letagents.domain.custody import Invocation, Offer, Polling
 from letagents.domain.ids import MessageId
 from letagents.ports.supervision import Journal
 
 log = structlog.get_logger()
-
-_GONE = "Custodial polling is not authorized by the current worker binding."
 
 
 @attrs.frozen
@@ -49,14 +49,42 @@ class Polls:
             entry, binding = journal.entry(entry_id), journal.binding(entry_id)
             if entry is None or entry.execution is None or binding is None:
                 return
-            polling = Polling(activation_id, entry.execution.execution_id)
+            session_id = binding.session_id
+            polling = Polling(activation_id, entry.execution.execution_id, session_id=session_id)
             journal.put_entry(attrs.evolve(entry, polling=polling))
             if binding.cursor is None and newest is not None:
                 now = self._sessions.clock.now()
                 journal.put_binding(bindings.advanced(binding, newest, now=now))
+                _pass(journal, entry_id, newest)
 
         await self._sessions.journal.change(begin)
         log.info("polling.begun", entry_id=entry_id)
+
+    async def of(self, entry_id: str, execution_id: str) -> Polling | None:
+        """Return the polling of a process, if it ever polled."""
+        entry = await self._sessions.journal.look(lambda journal: journal.entry(entry_id))
+        polling = entry.polling if entry is not None else None
+        is_its = polling is not None and polling.execution_id == execution_id
+        return polling if is_its else None
+
+    async def change(
+        self, entry_id: str, activation_id: str, move: Callable[[Polling], Polling]
+    ) -> None:
+        """Write down what became of a polling's turn, if it is still the agent's.
+
+        Raises: as `move`.
+        """
+
+        def change(journal: Journal) -> None:
+            entry = journal.entry(entry_id)
+            polling = entry.polling if entry is not None else None
+            if polling is None or polling.activation_id != activation_id:
+                return
+            moved = move(polling)
+            if moved != polling:
+                _put(journal, entry_id, moved)
+
+        await self._sessions.journal.change(change)
 
     async def end(self, entry_id: str) -> None:
         """Let the agent's process poll no more."""
@@ -88,6 +116,7 @@ class Polls:
             now = self._sessions.clock.now()
             binding = bindings.advanced(told.binding, seen, now=now)
             journal.put_binding(binding)
+            _pass(journal, claim.entry_id, seen)
             _put(journal, claim.entry_id, polling)
             return Told(polling, binding)
 
@@ -124,8 +153,15 @@ class Polls:
             claim, place, binding, generation=generation, own=own, has_secret=held is not None
         )
         if lent is not Lent.AVAILABLE or binding is None or entry is None:
-            raise custody.refused(_GONE)
+            raise custody.refused(custody.NOT_BOUND)
         return Told(custody.check_active(entry.polling, claim.execution_id), binding)
+
+
+def _pass(journal: Journal, entry_id: str, to: MessageId) -> None:
+    """Note where the agent is in its room, also for a session that it has later."""
+    known = journal.ingress(entry_id)
+    if known is not None:
+        journal.put_ingress(ingress.acknowledged(known, to))
 
 
 def _put(journal: Journal, entry_id: str, polling: Polling) -> None:

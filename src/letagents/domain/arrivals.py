@@ -5,8 +5,9 @@ owners' processes come through a server, from many machines: so who is away keep
 
 E30  A worker with a lasting handle gets its own session, and no other account ever does.
 E31  A process without such a handle gets its session again if it shows the secret of it, or if that
-     was silent for 100 seconds. If it makes its own secrets it gets a new one instead, and the one
-     before it ends; else it is refused.
+     was silent for 100 seconds, or if it insists, as the successor of a killed supervisor does. If
+     it makes its own secrets it gets a new one instead, and the one before it ends; else it is
+     refused.
 E32  A name of digits after the name that a client stands for is that name; any other is kept as it
      is. Who asks for a name of programs, such as `codex agent`, gets the codename of its key.
 E33  Who comes anew gets the name that it asks for if nobody else bears it, be they there or away,
@@ -90,7 +91,7 @@ def place_of_process(
         return Place(confirmed, is_confirmed=True)
     proven = next((seat for seat in own if _proves(arrival, seat)), None)
     unproven = [(seat, span) for seat, span in zip(own, silent, strict=True) if seat is not proven]
-    if all(span >= STALE for _, span in unproven):
+    if arrival.insists or all(span >= STALE for _, span in unproven):
         latest = min(unproven, key=lambda one: one[1], default=(None, None))[0]
         target = proven or latest
         return Place(target, tuple(seat for seat in own if seat is not target))

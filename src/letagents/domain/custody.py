@@ -15,20 +15,28 @@ J93  An offer begins at the agent's cursor and ends ahead of it. Made again, as 
 J94  What was offered is not acknowledged by that: the next process is offered it again.
 J95  Polls are admitted only while the agent's process polls, over its exact route, and in nothing
      that has changed since.
+J100  An agent polls in one turn of each of its processes. A turn that may have begun is not begun
+     again in that process; its end is written down once, and ends the process.
+J101  Polls are admitted from when that turn may have begun until it is known to be over.
+J104  Who polls is lent a bearer of its own; where its server gives none, it is not started.
+
+(10.4: without cutovers the turn is begun as soon as the process is there.)
 """
 
+import enum
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 
 from letagents.domain import bindings
 from letagents.domain.bindings import Binding
-from letagents.domain.errors import LetAgentsError
-from letagents.domain.ids import MessageId
+from letagents.domain.errors import LetAgentsError, Retry
+from letagents.domain.ids import Credential, MessageId
 
 CONTRACT = "custodial_polling_v1"
+NOT_BOUND = "Custodial polling is not authorized by the current worker binding."
 WAIT, READ = "wait_for_messages", "read_messages"
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LARGEST = 2**53 - 1
@@ -40,6 +48,13 @@ class PollRefused(LetAgentsError):
     """A poll was not admitted, or what it brought may not be shown. Its result is withheld."""
 
     code = "poll_refused"
+
+
+class PollDeferred(PollRefused):
+    """The supervisor has just begun, and does not know the agent's session yet."""
+
+    code = "poll_deferred"
+    retry: ClassVar[Retry] = Retry.LATER
 
 
 def refused(happened: str, remedy: str = _REMEDY) -> PollRefused:
@@ -160,14 +175,77 @@ class Offer:
     is_acknowledged: bool = False
 
 
+class Phase(enum.Enum):
+    """How far the turn is in which an agent polls."""
+
+    DISPATCHING = "dispatching"
+    ACTIVE = "active"
+    UNCERTAIN = "uncertain"
+    COMPLETE = "complete"
+
+
+class End(enum.Enum):
+    """How that turn ended."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+    LOST = "lost"
+
+
 @attrs.frozen
 class Polling:
-    """That an agent's process polls by itself, and the last offer that was made to it."""
+    """That an agent's process polls by itself, its turn, and the last offer made to it."""
 
     activation_id: str
     execution_id: str
     revision: int = 1
     last: Offer | None = None
+    phase: Phase = Phase.DISPATCHING
+    turn_id: str | None = None
+    end: End | None = None
+    session_id: str = ""
+    """The session that the process was told of when it was started."""
+
+
+def active(polling: Polling, turn_id: str) -> Polling:
+    """Return the polling once its turn has begun (J100).
+
+    Raises:
+        PollRefused: it is over, or another turn is.
+    """
+    if polling.phase is Phase.COMPLETE or polling.turn_id not in (None, turn_id):
+        raise refused("Custodial polling activation changed during admission.")
+    return attrs.evolve(polling, phase=Phase.ACTIVE, turn_id=turn_id)
+
+
+def uncertain(polling: Polling) -> Polling:
+    """Return the polling once nobody here knows what became of its turn."""
+    if polling.phase is Phase.COMPLETE:
+        return polling
+    return attrs.evolve(polling, phase=Phase.UNCERTAIN)
+
+
+def over(polling: Polling, end: End) -> Polling:
+    """Return the polling once its turn is over; one that has no name cannot be told of."""
+    if polling.phase is Phase.COMPLETE:
+        return polling
+    known = End.LOST if polling.turn_id is None else end
+    return attrs.evolve(polling, phase=Phase.COMPLETE, end=known)
+
+
+def check_bearer(bearer: Credential | None) -> None:
+    """Let an agent be started to which its server has given a bearer (J104).
+
+    Raises:
+        PollRefused: it has given none.
+    """
+    if bearer is None:
+        raise refused(
+            "The server gives workers no bearers, and an agent that waits by itself needs one.",
+            "Set LETAGENTS_AGENT_SESSION_BEARER_ENABLED=1 where the server is started, or add the "
+            "agent without --polling.",
+        )
 
 
 def check_process(process_id: str) -> None:
@@ -184,12 +262,13 @@ def check_process(process_id: str) -> None:
 
 
 def check_active(polling: Polling | None, execution_id: str) -> Polling:
-    """Return the polling of an agent's process (J95).
+    """Return the polling of an agent's process (J95, J101).
 
     Raises:
         PollRefused: it does not poll.
     """
-    if polling is None or polling.execution_id != execution_id:
+    is_its = polling is not None and polling.execution_id == execution_id
+    if polling is None or not is_its or polling.phase is Phase.COMPLETE:
         raise refused("Custodial polling authority is stale or unsupported.")
     return polling
 

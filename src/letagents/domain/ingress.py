@@ -7,6 +7,7 @@ J12  What a poll brought is kept together with the cursor behind it; a poll that
 J13  Only what the room says is for the agent becomes an item; the cursor passes the rest.
 J14  An agent begins at the end of its room: what was said before it came is not for it.
 J15  A cursor only goes forward, and belongs to one room.
+J102  Where an agent polls by itself, its cursor is what it has acknowledged.
 """
 
 from collections.abc import Sequence
@@ -47,6 +48,13 @@ class Seen:
 def begun(entry_id: str, room_id: str, newest: MessageId | None) -> Ingress:
     """Return where an agent begins that comes into a room."""
     return Ingress(entry_id, room_id, newest)
+
+
+def acknowledged(known: Ingress, to: MessageId) -> Ingress:
+    """Return where an agent is that polls by itself, and has seen all up to there (J102)."""
+    if known.cursor is not None and known.cursor >= to:
+        return known
+    return attrs.evolve(known, cursor=to)
 
 
 def check_room(room_id: str, polled: str) -> None:

@@ -13,6 +13,7 @@ J48  What came to no conversation is not gone on with: it is ended before anothe
 J140  Of an agent's processes before the last one the newest are remembered, each with its end, and
       how many there were.
 J46  A name of an agent is no other's, and an agent is forgotten only when it is stopped.
+J103  An agent that polls by itself is run by Codex, and its room is on a server.
 J38  An agent's rooms are its supervisor's own, or those of the one server that its entry names.
 """
 
@@ -38,6 +39,8 @@ _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,14})\n?")
 REMEMBERED = 20
 """So many of an agent's earlier processes are remembered."""
 
+
+POLLS_IN = "codex"
 PROVIDERS = ("codex", "claude-code", "open-model", "cursor")
 
 
@@ -238,6 +241,26 @@ def named(entry: Entry, name: str) -> Entry:
         Malformed: that is no name.
     """
     return attrs.evolve(entry, display_name=names.checked_display_name(name))
+
+
+def check_polling(entry: Entry) -> None:
+    """Let an agent be kept that is handed its messages, or may poll for them by itself.
+
+    Raises:
+        ManifestRefused: it may not.
+    """
+    if entry.delivery is Delivery.INBOX:
+        return
+    if entry.provider != POLLS_IN:
+        raise ManifestRefused(
+            f"An agent of {entry.provider} does not wait for messages by itself.",
+            remedy=f"Add one of {POLLS_IN}, or leave --polling out.",
+        )
+    if entry.api_url == LOCAL_ROOMS:
+        raise ManifestRefused(
+            "An agent that waits for messages by itself has its room on a server.",
+            remedy="Name the server with --server URL, or leave --polling out.",
+        )
 
 
 def check_fresh(entry: Entry, known: Entry | None) -> None:

@@ -4,6 +4,8 @@ Y14  A prompt names the item that it belongs to on a line of its own, so that it
      transcript also where its id was never learned.
 Y15  What others said is data in a prompt, after everything that is told by us, each part in its
      fence; it cannot end its fence, for it is JSON on one line.
+
+An agent that waits for messages by itself is told how in the one turn in which it does.
 """
 
 import re
@@ -36,6 +38,24 @@ reply to this message, or outcome "no_reply" if nothing should be posted.
 What you write beside that is not posted; do not post the reply with another tool."""
 
 
+_POLLING = """\
+letagents supervises you. In this turn you wait for what is said in your room, and answer it.
+{charter}\
+Your sign-in and your session are seen to: do not register or sign in, and stay in your room.
+{first}\
+Call wait_for_messages without after_message_id. Whenever it returns, do what its messages ask of
+you, answer each with send_message and reply_to, and call wait_for_messages again with
+after_message_id set to the last_observed_message_id that it returned: this says that you are done
+with all up to there. What you have not said so of is shown to you again after a restart.
+A wait that brings nothing is called again in the same way. Do not end the turn.
+
+{marker}
+"""
+_AT_THE_BEGINNING = """\
+Your room has just begun: call read_messages once, and answer what is for you in it.
+"""
+
+
 @attrs.frozen(kw_only=True)
 class Item:
     """What a turn is about. All but `item_id` and `charter` are JSON on one line."""
@@ -58,6 +78,15 @@ def prompt(item: Item) -> str:
         context=_one_line(item.context),
         message=_one_line(item.message),
         activation=_one_line(item.activation),
+    )
+
+
+def polling(activation_id: str, charter: str, *, is_at_the_beginning: bool = False) -> str:
+    """Return the text of the turn in which an agent waits for messages by itself."""
+    return _POLLING.format(
+        charter=f"{charter.strip()}\n" if charter.strip() else "",
+        first=_AT_THE_BEGINNING if is_at_the_beginning else "",
+        marker=marker(activation_id),
     )
 
 

@@ -41,7 +41,8 @@ class Launch:
 
     `tools` is the command that starts letagents for it. `coordinates` are environment variables by
     which that, and the process itself, find the supervisor. `policy` is what the agent may do, in
-    the provider's own words.
+    the provider's own words. `enabled` names the tools of letagents that it is to have, where
+    it is not to have all.
     """
 
     workspace: str
@@ -49,6 +50,7 @@ class Launch:
     coordinates: Mapping[str, str] = attrs.field(factory=dict)
     model: str | None = None
     policy: Mapping[str, object] = attrs.field(factory=dict)
+    enabled: tuple[str, ...] = ()
 
 
 @attrs.frozen

@@ -164,6 +164,18 @@ def overrides(launch: Launch, workspace: str) -> list[str]:
         f"{server}.cwd={toml(workspace)}",
         f"{server}.env={{{env}}}",
         f"{server}.enabled=true",
+        *_only(server, launch.enabled),
+    ]
+
+
+def _only(server: str, tools: tuple[str, ...]) -> list[str]:
+    """Return what lets an agent have these tools of letagents and no others, if any is named."""
+    if not tools:
+        return []
+    return [
+        f"{server}.env_vars=[]",
+        f"{server}.enabled_tools=[{', '.join(map(toml, tools))}]",
+        f"{server}.disabled_tools=[]",
     ]
 
 

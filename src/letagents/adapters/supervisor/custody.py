@@ -9,13 +9,23 @@ from letagents.adapters.supervisor import coordinates
 from letagents.adapters.supervisor.calls import Deadline, Line, Negotiated
 from letagents.adapters.supervisor.coordinates import Coordinates
 from letagents.domain import bindings
-from letagents.domain.custody import CONTRACT, WAIT, Admission, Invocation, PollRefused, refused
+from letagents.domain.custody import (
+    CONTRACT,
+    NOT_BOUND,
+    WAIT,
+    Admission,
+    Invocation,
+    PollDeferred,
+    PollRefused,
+    refused,
+)
 from letagents.domain.ids import MessageId
 from letagents.domain.supervised import PATIENCE
 from letagents.domain.surfaces import Caller, Profile
 from letagents.ports.ids import Ids
 from letagents.wire import supervisor as wire
 
+_AGAIN = "Call it again in a moment; if it is refused again and again, end your turn."
 _STALE = "Custodial polling authority was rejected or became stale."
 
 
@@ -106,6 +116,8 @@ class SocketCustody:
     ) -> object:
         line = Line(at.socket, self._ids)
         response = await line.ask(negotiated.version, wire.AUTHORIZE, params, deadline)
+        if response.error == NOT_BOUND:
+            raise PollDeferred(NOT_BOUND, remedy=_AGAIN)
         if not response.ok:
             raise refused(response.error or _STALE)
         if response.version != negotiated.version:

@@ -72,6 +72,7 @@ def _entry(arguments: argparse.Namespace) -> Mapping[str, object]:
         "branch": arguments.branch,
         "base": arguments.base,
         "desired_state": "running",
+        "delivery_mode": "mcp_polling" if arguments.polling else "daemon_inbox",
         **_model(arguments),
     }
 

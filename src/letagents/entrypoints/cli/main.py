@@ -434,6 +434,8 @@ def _new_agent(add: argparse.ArgumentParser) -> None:
     server = "whose room it is (as your own commands: LETAGENTS_API_URL, or this machine)"
     add.add_argument("--server", metavar="URL", type=_server, help=server)
     add.add_argument("--provider", choices=providers, required=True, help="which program runs it")
+    polling = "it waits for messages by itself, instead of being handed each (Codex, on a server)"
+    add.add_argument("--polling", action="store_true", help=polling)
     where = add.add_mutually_exclusive_group()
     where.add_argument("--workspace", metavar="DIR", default=".", help="its folder (this one)")
     own = "make it a folder of its own: a worktree of the git repository in DIR"

@@ -12,7 +12,7 @@ import attrs
 from letagents.application.household import Household
 from letagents.domain.errors import Malformed
 from letagents.domain.ids import RoomId
-from letagents.domain.manifest import Entry
+from letagents.domain.manifest import Delivery, Entry
 from letagents.domain.open_models import PROVIDER, Endpoint, KeySource, ModelServer
 from letagents.domain.recovery import Desired
 from letagents.domain.surfaces import LOCAL_ROOMS
@@ -59,6 +59,7 @@ class Agents:
             provider=given.text("provider"),
             created_at=self.now(),
             desired=desired_of(given.text("desired_state") or Desired.RUNNING.value),
+            delivery=_delivery(given.text("delivery_mode") or Delivery.INBOX.value),
             model=given.text("model") or None,
             charter=given.text("charter"),
             workspace=given.text("workspace_path") or None,
@@ -119,6 +120,16 @@ def desired_of(text: str) -> Desired:
         named = ", ".join(one.value for one in Desired)
         raise Malformed(
             "No such state can be wanted of an agent.", remedy=f"Name one of {named}."
+        ) from None
+
+
+def _delivery(text: str) -> Delivery:
+    try:
+        return Delivery(text)
+    except ValueError:
+        named = ", ".join(one.value for one in Delivery)
+        raise Malformed(
+            "An agent comes to its messages in no such way.", remedy=f"Name one of {named}."
         ) from None
 
 

@@ -19,12 +19,14 @@ import structlog
 
 from letagents.application.household import Household
 from letagents.application.keeping import THERE
+from letagents.application.polls import Polls
 from letagents.domain.errors import NotAvailable
 from letagents.domain.supervised import SupervisorUnavailable
 from letagents.entrypoints.daemon.agents import Agents
 from letagents.entrypoints.daemon.controller import Controller
 from letagents.entrypoints.daemon.inspector import Inspector
 from letagents.entrypoints.daemon.methods import Identity, Methods
+from letagents.entrypoints.daemon.polls import PollMethods
 from letagents.entrypoints.daemon.server import GRACE, LONGEST_DRAIN, Server, listening
 from letagents.entrypoints.daemon.tools import RoomTools
 from letagents.entrypoints.daemon.words import WordsForAgents
@@ -147,6 +149,7 @@ async def supervising(
             **Agents(household, sessions.clock.now).table(),
             **Inspector(household, sessions).table(),
             **Controller(household, sessions).table(),
+            **PollMethods(Polls(sessions)).table(),
         }
         identity = _identity(os.environ if environ is None else environ)
         server = Server(Methods(sessions, effects, identity, table))

@@ -2,21 +2,26 @@
 
 (Source: mcp-tools 16.2, supervisor 5.5.) A wait begins where the supervisor says that its agent is,
 whatever cursor was passed: that one only says up to where the agent has seen the room. What a wait
-or a reading brought is shown only once the supervisor lets it.
+or a reading brought is shown only once the supervisor lets it. A supervisor that is away, or has
+just begun, is asked again for PATIENCE, and what is only read is read again then.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
+import anyio
 import attrs
 
 from letagents.domain import custody, rooms
-from letagents.domain.custody import READ, WAIT, Admission, Invocation
+from letagents.domain.custody import READ, WAIT, Admission, Invocation, PollDeferred
 from letagents.domain.modes import Mode
+from letagents.domain.supervised import SupervisorSilent, SupervisorUnavailable
 from letagents.entrypoints.mcp.errors import Result, told_to_the_model
-from letagents.entrypoints.mcp.supervised import Supervised, check_stays, silent
+from letagents.entrypoints.mcp.supervised import PATIENCE, PAUSE, Supervised, check_stays, silent
 from letagents.entrypoints.mcp.tool import Tool
 from letagents.ports.custody import Custody
+
+T = TypeVar("T")
 
 
 @attrs.define(eq=False)
@@ -39,16 +44,36 @@ async def called(
 
         given = read(tool.parameters, arguments)
         invocation = _invocation(poller, given, request_id) if tool.name == WAIT else None
-        admission = await poller.custody.admit(tool.name, invocation)
-        result = await _run(tool.name, poller, given, admission)
-        if tool.name == WAIT:
-            ends = custody.frontier(result, admission)
-            await poller.custody.release(tool.name, admission, ends)
-        elif tool.name == READ:
-            await poller.custody.release(tool.name, admission)
-        return done(result)
+        if tool.name in (WAIT, READ):
+            return done(await _asked(lambda: _shown(tool.name, poller, given, invocation)))
+        admission = await _asked(lambda: poller.custody.admit(tool.name))
+        return done(await _run(tool.name, poller, given, admission))
 
     return await told_to_the_model(tool, arguments, call)
+
+
+async def _asked(ask: Callable[[], Awaitable[T]]) -> T:
+    until: float | None = None
+    while True:
+        try:
+            return await ask()
+        except (SupervisorUnavailable, SupervisorSilent, PollDeferred):
+            now = anyio.current_time()
+            until = until or now + PATIENCE
+            if now >= until:
+                raise
+        await anyio.sleep(PAUSE)
+
+
+async def _shown(
+    name: str, poller: Poller, given: Mapping[str, Any], invocation: Invocation | None
+) -> dict[str, object]:
+    """Return what a wait or a reading brought, once it may be shown."""
+    admission = await poller.custody.admit(name, invocation)
+    result = await _run(name, poller, given, admission)
+    ends = custody.frontier(result, admission) if name == WAIT else None
+    await poller.custody.release(name, admission, ends)
+    return result
 
 
 def _invocation(poller: Poller, given: Mapping[str, Any], request_id: object) -> Invocation:
