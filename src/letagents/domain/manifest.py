@@ -39,7 +39,6 @@ _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,14})\n?")
 REMEMBERED = 20
 """So many of an agent's earlier processes are remembered."""
 
-
 POLLS_IN = "codex"
 PROVIDERS = ("codex", "claude-code", "open-model", "cursor")
 
