@@ -248,7 +248,7 @@ class Hosting:
         Raises:
             UnknownRoom: there is no such focus room.
         """
-        return (await self._place_of(room_id))[0]
+        return (await self._place_of(room_id))[0] if locators.is_named(room_id) else room_id
 
     async def _place_of(self, room_id: RoomId) -> tuple[RoomId, RoomId]:
         """Return the id of a room, and that of the room in which it is known who has entered."""

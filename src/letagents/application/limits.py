@@ -58,10 +58,18 @@ class UnderWay:
 
     @contextmanager
     def one(self, account_id: str) -> Iterator[None]:
-        """Count one for as long as the context lasts.
+        """Count one for as long as the context lasts. Raises as `begin`."""
+        self.begin(account_id)
+        try:
+            yield
+        finally:
+            self.end(account_id)
+
+    def begin(self, account_id: str) -> None:
+        """Count one more.
 
         Raises:
-            AskedTooOften: too many are under way.
+            AskedTooOften: too many are under way; this one is not counted.
         """
         if self._counts[account_id] >= self._most:
             raise AskedTooOften(
@@ -69,12 +77,12 @@ class UnderWay:
                 remedy="End waits that nobody needs, then call again.",
             )
         self._counts[account_id] += 1
-        try:
-            yield
-        finally:
-            self._counts[account_id] -= 1
-            if not self._counts[account_id]:
-                del self._counts[account_id]
+
+    def end(self, account_id: str) -> None:
+        """Count one less."""
+        self._counts[account_id] -= 1
+        if not self._counts[account_id]:
+            del self._counts[account_id]
 
 
 @attrs.define

@@ -27,7 +27,7 @@ class Locator:
 
 def number_of(room_id: RoomId) -> int | None:
     """Return the number in the id of a focus room; None for every other room's."""
-    found = _ID.fullmatch(str(room_id))
+    found = _ID.fullmatch(room_id.value)
     return int(found[1]) if found else None
 
 
@@ -41,5 +41,5 @@ def located(room_id: RoomId) -> Locator | None:
 
 def is_named(room_id: RoomId) -> bool:
     """Whether a room's id is one that only a focus room has (R20)."""
-    spelt = f"/{room_id}"
+    spelt = f"/{room_id.value}"
     return number_of(room_id) is not None or _SEGMENT in spelt

@@ -1,16 +1,16 @@
 """The room server as an ASGI application, which another one may mount."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 
 import attrs
 import structlog
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as At
 from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
 from letagents.application.hosting import Hosting
 from letagents.application.remote_chats import Elsewhere
@@ -112,24 +112,30 @@ def application(hosting: Hosting, elsewhere: Elsewhere | None = None) -> Starlet
         async with door.is_open():
             yield
 
-    served = Starlette(
-        routes=[
-            *(
-                At(path, _Endpoint(hosting, f"{method} {path}", handler), methods=[method])
-                for method, path, handler in ROUTES
-            ),
-            *([At(PATH, door)] if door is not None else []),
-        ],
-        middleware=[Middleware(Cors, hosting)],
-        exception_handlers={404: _no_such_route, 405: _no_such_route},
-        lifespan=lifespan,
-    )
+    routes = [
+        _Route(path, _Endpoint(hosting, f"{method} {path}", handler), methods=[method])
+        for method, path, handler in ROUTES
+    ]
+    at_the_door = [At(PATH, door)] if door is not None else []
+    served = Starlette(routes=[*routes, *at_the_door], lifespan=lifespan)
     served.router.redirect_slashes = False  # a path with one more slash is another path
+    served.router.default = _no_such_route
+    # Not Starlette's own layers, which answer errors: what is below answers each of its own.
+    served.middleware_stack = Cors(served.router, hosting)
     return served
 
 
 room_server = application
 """The name of it for those who embed a server."""
+
+
+class _Route(At):
+    """A path that is called by one method; called by another one, it is no route."""
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        is_ours = scope["method"] in (self.methods or ())
+        await (self.app if is_ours else _no_such_route)(scope, receive, send)
 
 
 @attrs.frozen
@@ -143,8 +149,8 @@ class _Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         call = Call(Request(scope, receive, send), self.hosting, NOBODY)
-        with ExitStack() as under_way:
-            response = await self._answered(call, under_way)
+        try:
+            response = await self._answered(call)
             if self.hosting.stopping.is_set():
                 response.headers["Connection"] = "close"
                 await call.hear_out()
@@ -152,8 +158,10 @@ class _Endpoint:
             self.hosting.answered[self.route, response.status_code] += 1
             log.info("request.answered", route=self.route, status=response.status_code)
             await response(scope, receive, send)
+        finally:
+            call.is_over()
 
-    async def _answered(self, call: Call, under_way: ExitStack) -> Response:
+    async def _answered(self, call: Call) -> Response:
         try:
             request = call.request
             call.principal = await self.hosting.principal(bearer(request), cookie(request))
@@ -162,8 +170,7 @@ class _Endpoint:
             check_declared(request, call.largest)
             if call.principal.account is None:
                 call.principal = await workers.principal(call, self.route) or call.principal
-            if (account := call.principal.account) is not None:
-                under_way.enter_context(self.hosting.under_way.one(account.account_id))
+            call.is_under_way()
             return await self._handled(call)
         except Exception as error:  # noqa: BLE001  # each is answered, the unexpected ones logged
             return problem(error)
@@ -178,5 +185,9 @@ class _Endpoint:
             raise
 
 
-async def _no_such_route(request: Request, _error: Exception) -> Response:
-    return answer({"error": f"Cannot {request.method} this path"}, 404)
+async def _no_such_route(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "websocket":
+        await WebSocketClose()(scope, receive, send)
+    else:
+        refused = answer({"error": f"Cannot {scope['method']} this path"}, 404)
+        await refused(scope, receive, send)

@@ -56,6 +56,8 @@ class Call:
     _meant: RoomId | None = None
     _is_heard: bool = False
     """Whether all of the body came."""
+    _counted: str | None = None
+    """The account of which it counts as a request that is under way."""
 
     @property
     def account(self) -> Account:
@@ -71,6 +73,17 @@ class Call:
     def called(self) -> RoomId:
         """What the path calls the room, which may be a focus room's locator. Raises Malformed."""
         return _canonical(self.named("room_id"))
+
+    def is_under_way(self) -> None:
+        """Count as a request of the account that calls, if one does. Raises AskedTooOften."""
+        if (account := self.principal.account) is not None:
+            self.hosting.under_way.begin(account.account_id)
+            self._counted = account.account_id
+
+    def is_over(self) -> None:
+        """Count no more."""
+        if self._counted is not None:
+            self.hosting.under_way.end(self._counted)
 
     async def come_in(self) -> None:
         """Find the room that is meant, where the path calls a focus room by its locator.

@@ -4,8 +4,9 @@
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
+from letagents.domain.errors import Malformed
 from letagents.domain.fencing import UNNUMBERED, Fence
 from letagents.domain.ids import SessionId, Token
 
@@ -95,9 +96,11 @@ def is_half_shown(body: Mapping[str, object]) -> bool:
 def _fence(session_id: object, token: object, generation: object) -> Fence | None:
     if _is_left_out(session_id) and _is_left_out(token):
         return None
-    if not (SessionId.fits(session_id) and Token.fits(token)):
-        raise HalfShown
-    return Fence(SessionId(str(session_id)), _generation(generation), Token(str(token)))
+    try:  # each looks by itself whether it has the form
+        named, secret = SessionId(cast(str, session_id)), Token(cast(str, token))
+    except Malformed:
+        raise HalfShown from None
+    return Fence(named, _generation(generation), secret)
 
 
 def _is_left_out(value: object) -> bool:
