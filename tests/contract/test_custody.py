@@ -14,6 +14,7 @@ from tests.contract.test_borrowed_rooms import World, borrowing
 from letagents.adapters.supervisor.custody import SocketCustody
 from letagents.adapters.system import SystemIds
 from letagents.application.polls import Polls
+from letagents.domain.bindings import Claim
 from letagents.domain.custody import Invocation, PollRefused
 from letagents.domain.ids import ClientKey, MessageId, RoomId
 from letagents.domain.messages import Draft
@@ -175,6 +176,15 @@ async def test_a_cursor_is_not_moved_beside_its_offers(polled: Polled) -> None:
     await supervisor.settled()
 
     assert await polled.cursor() == "msg_3"
+
+
+async def test_the_secret_of_who_polls_is_taken_from_nobody(polled: Polled) -> None:
+    server, worker = polled.world.supervised.server, polled.world.worker
+    assert server is not None
+    sessions = server.methods.sessions
+    claim = Claim("e1", ROOM, "w1", "x1", str(worker.session.session_id), SERVER)
+
+    assert not await sessions.install(claim, sessions.hold.generation, worker.fence.token)
 
 
 @pytest.mark.rule("J96")

@@ -10,7 +10,7 @@ from tests.integration.provider_stages import FakedStage
 
 from letagents.adapters.processes import births
 from letagents.adapters.processes.births import Presence
-from letagents.adapters.providers import claude_transcript
+from letagents.adapters.providers import claude_transcript, codex
 from letagents.adapters.providers.live_codex import AppServers
 from letagents.domain.errors import Malformed
 from letagents.domain.turns import (
@@ -42,6 +42,18 @@ def stage(
     monkeypatch.setenv("CLAUDECODE", "1")
     made: FakedStage = getattr(provider_stages, request.param)(tmp_path, monkeypatch)
     return made
+
+
+def test_codex_gives_our_tools_no_token_of_its_owner_and_only_those_that_are_named() -> None:
+    launch = Launch(workspace="/w", tools=("letagents", "mcp"), enabled=("wait_for_messages",))
+    made = codex.overrides(launch, "/w")
+
+    (env,) = [one for one in made if one.startswith("mcp_servers.letagents.env=")]
+    assert 'LETAGENTS_TOKEN = ""' in env
+    assert 'LETAGENTS_AGENT_SESSION_BEARER = ""' in env
+    assert 'mcp_servers.letagents.enabled_tools=["wait_for_messages"]' in made
+    everything = codex.overrides(attrs.evolve(launch, enabled=()), "/w")
+    assert not any("enabled_tools" in one for one in everything)
 
 
 @pytest.mark.rule("Y30")

@@ -9,9 +9,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
+import attrs
 import pytest
 from tests.integration.stub_model import WORDS, stub_model
 
@@ -21,6 +23,8 @@ from letagents.adapters.providers.codex_link import linked
 from letagents.adapters.providers.live_codex import AppServers
 from letagents.adapters.providers.open_model import OpenModelProvider
 from letagents.adapters.system import SystemClock, SystemIds
+from letagents.application.launching import launcher
+from letagents.domain.manifest import Delivery, Entry, Execution
 from letagents.domain.open_models import Endpoint
 from letagents.domain.turns import Answered, ConversationMissing, NeverStarted
 from letagents.ports.live_codex import Seen
@@ -105,6 +109,30 @@ async def test_codex_lists_our_tools_answers_and_is_found_again(
     assert {"send_message", "join_room", "claim_task"} <= tools
     assert answer == found == again == next_answer == Answered(WORDS)
     assert never == NeverStarted()
+
+
+async def test_codex_gives_who_polls_its_tools_whatever_its_owner_set(
+    codex: CodexProvider, launch: Launch, tmp_path: Path
+) -> None:
+    file = tmp_path / "codex" / "config.toml"
+    theirs = '[mcp_servers.letagents]\ncommand = "false"\ndisabled_tools = ["send_message"]\n'
+    token = '[mcp_servers.letagents.env]\nLETAGENTS_TOKEN = "the-owners"\n'
+    file.write_text(file.read_text() + theirs + token)
+    now = datetime(2030, 1, 1, tzinfo=UTC)
+    url = "https://rooms.example"
+    entry = Entry("e1", "r", "Ada", "codex", now, delivery=Delivery.POLLING, api_url=url)
+    execution = Execution("x1", "w1", 1, now)
+    polls = launcher(str(tmp_path / "daemon.sock"), TOOLS)(entry, execution, "session_1")
+    coordinates = {**polls.coordinates, **launch.coordinates}
+    with anyio.fail_after(PATIENCE):
+        first = await codex.start(
+            attrs.evolve(polls, workspace=launch.workspace, coordinates=coordinates)
+        )
+        tools = await _tools(first.reference.connection.url)
+        await first.end()
+
+    assert tools == set(polls.enabled)
+    assert {"wait_for_messages", "read_messages", "send_message"} <= tools
 
 
 async def test_an_open_model_has_our_tools_answers_and_is_found_again(

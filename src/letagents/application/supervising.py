@@ -158,7 +158,13 @@ class Supervising:
         return lent, held.lent if held is not None and lent is Lent.AVAILABLE else None
 
     async def install(self, claim: Claim, generation: int, token: Token) -> bool:
-        """Keep the secret of a session that is bound already; return whether it is."""
+        """Keep the secret of a session that is bound already; return whether it is.
+
+        That of an agent that polls by itself is not taken from others.
+        """
+        entry = await self.journal.look(lambda journal: journal.entry(claim.entry_id))
+        if entry is not None and entry.polling is not None:
+            return False
         place, known = await self._looked_up(claim)
         own = self.hold.generation
         if known is None or not bindings.is_installable(

@@ -17,7 +17,7 @@ from letagents.adapters.processes.children import Child
 from letagents.adapters.providers import codex_server, codex_transcript
 from letagents.adapters.providers.codex_link import CodexLink, CodexRefused, LinkClosed, open_link
 from letagents.adapters.providers.codex_server import KIND, AppServer, toml
-from letagents.adapters.providers.environment import environment, of_tools
+from letagents.adapters.providers.environment import REFUSED, environment, of_tools
 from letagents.adapters.providers.programs import CODEX, Output, command_path, how_it_ended
 from letagents.domain.progress import Activity, Streams
 from letagents.domain.turns import (
@@ -156,7 +156,9 @@ def overrides(launch: Launch, workspace: str) -> list[str]:
     if not launch.tools:
         return [trusted]
     server = f"mcp_servers.{TOOLS}"
-    env = ", ".join(f"{name} = {toml(value)}" for name, value in of_tools(launch).items())
+    # What the owner's own configuration sets for letagents is merged with this: it is blanked.
+    told = {**dict.fromkeys(REFUSED, ""), **of_tools(launch)}
+    env = ", ".join(f"{name} = {toml(value)}" for name, value in told.items())
     return [
         trusted,
         f"{server}.command={toml(launch.tools[0])}",
