@@ -24,7 +24,6 @@ from letagents.application.hosting import Hosting
 from letagents.domain.accounts import Account
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.presence import EXITED
-from letagents.entrypoints.server.routes import process
 from letagents.testing.determinism import CountingIds, ManualClock
 from letagents.wire.http.credentials import SESSION_ID, SESSION_TOKEN
 
@@ -168,10 +167,8 @@ async def test_who_opens_is_told_the_name_of_its_connection_and_who_hangs_up_is_
     assert (await world.until(one, lambda link: link.closed is not None)).connection == connection
 
 
-async def test_a_connection_that_is_idle_beats(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(process, "HEARTBEAT", 0.02)
+async def test_a_connection_that_is_idle_beats(world: World) -> None:
+    world.served.beats.every = 0.02
     async with world.attending(await world.session("juniper")) as stream:
         said = await stream.until(": heartbeat\n\n: heartbeat\n\n")
 

@@ -11,6 +11,7 @@ from datetime import timedelta
 import anyio
 import attrs
 
+from letagents.application.beats import Beats
 from letagents.application.device_sign_in import DeviceSignIns
 from letagents.application.limits import Proof, Rate, UnderWay
 from letagents.application.memory import Stores
@@ -117,6 +118,8 @@ class Hosting:
     pace: Pace = Pace()
     roll: Roll | None = None
     """The process connections that are open here; None where none are kept."""
+    beats: Beats = attrs.field(factory=Beats)
+    """When those connections say that they are open."""
     people: People | None = None
     """Where people may sign in with a device."""
     logins: frozenset[str] | None = frozenset()

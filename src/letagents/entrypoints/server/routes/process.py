@@ -1,25 +1,20 @@
 """Process connections: proof that the process of a session is there. (Source: hosted-api 3.6.)"""
 
-import asyncio
-import contextlib
-
 import anyio
-import orjson
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
+from letagents.application.hosting import Hosting
 from letagents.domain.errors import LetAgentsError, NoAttendance, RoomsUnavailable, SessionEnded
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.domain.messages import Latest
 from letagents.entrypoints.server.answers import Refused, Told, answer, problem, told
 from letagents.entrypoints.server.calls import Call
+from letagents.entrypoints.server.events import CONNECTED, HEARTBEAT, event
 from letagents.ports.attendance import Attended, Over, Roll
 from letagents.wire.http import problems
 from letagents.wire.http.problems import Form, Forms
-
-HEARTBEAT = 15.0
-"""Seconds between two signs of the server's on a connection."""
 
 _OPENING: Forms = {
     SessionEnded: Form(410, "agent_session_ended", "Agent session has ended."),
@@ -37,10 +32,10 @@ _HEADERS = [
 class Stream(Response):
     """The connection of one process, open as long as it is not over and the client is there."""
 
-    def __init__(self, roll: Roll, room_id: RoomId, fence: Fence, stopping: anyio.Event) -> None:
+    def __init__(self, roll: Roll, room_id: RoomId, fence: Fence, hosting: Hosting) -> None:
         super().__init__()
         self._roll, self._room_id, self._fence = roll, room_id, fence
-        self._stopping = stopping
+        self._stopping, self._beats = hosting.stopping, hosting.beats
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -57,8 +52,22 @@ class Stream(Response):
             tasks.start_soon(_until_hung_up, receive, tasks.cancel_scope)
             tasks.start_soon(self._until_stopped)
             await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-            await _speak(attended, send)
+            opened = event({"connection_id": attended.connection_id}, name="open")
+            await send(_said(CONNECTED + opened))
+            beating = anyio.CancelScope()
+            tasks.start_soon(self._beat, send, beating)
+            how = await attended.over()
+            beating.cancel()
+            await send(_said(event({}, name="ended") if how is Over.ENDED else b"", more=False))
             tasks.cancel_scope.cancel()
+
+    async def _beat(self, send: Send, beating: anyio.CancelScope) -> None:
+        # What is said is so little that a client who takes none of it fills no buffer in hours.
+        sign = _said(HEARTBEAT)
+        with beating, self._beats.joined() as beat:
+            while True:
+                await beat()
+                await send(sign)
 
     async def _until_stopped(self) -> None:
         await self._stopping.wait()
@@ -71,27 +80,8 @@ async def _until_hung_up(receive: Receive, connection: anyio.CancelScope) -> Non
     connection.cancel()
 
 
-async def _speak(attended: Attended, send: Send) -> None:
-    # What is said is so little that a client who takes none of it fills no buffer in hours.
-    async def say(text: str, *, more: bool = True) -> None:
-        await send({"type": "http.response.body", "body": text.encode(), "more_body": more})
-
-    await say(": connected\n\n" + _event("open", {"connection_id": attended.connection_id}))
-    while (how := await _over(attended)) is None:
-        await say(": heartbeat\n\n")
-    await say(_event("ended", {}) if how is Over.ENDED else "", more=False)
-
-
-async def _over(attended: Attended) -> Over | None:
-    # A thousand connections do this all day: a scope of anyio's would cost them half as much again.
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(HEARTBEAT):
-            return await attended.over()
-    return None
-
-
-def _event(name: str, data: dict[str, str]) -> str:
-    return f"event: {name}\ndata: {orjson.dumps(data).decode()}\n\n"
+def _said(what: bytes, *, more: bool = True) -> Message:
+    return {"type": "http.response.body", "body": what, "more_body": more}
 
 
 async def attend(call: Call) -> Response:
@@ -100,7 +90,7 @@ async def attend(call: Call) -> Response:
     if fence is None:
         raise Refused(401, problems.BAD_CREDENTIALS)
     await _check_own(call, fence, "A process connection belongs to its own session.")
-    return Stream(_roll(call), call.room_id, fence, call.hosting.stopping)
+    return Stream(_roll(call), call.room_id, fence, call.hosting)
 
 
 async def leave(call: Call) -> Response:
