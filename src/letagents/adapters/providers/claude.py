@@ -22,7 +22,8 @@ from letagents.adapters.processes.births import Presence, presence
 from letagents.adapters.providers import claude_transcript
 from letagents.adapters.providers.environment import environment, of_tools
 from letagents.adapters.providers.lines import LineProcess, LinesEnded
-from letagents.adapters.providers.programs import CLAUDE, Output, command_path, how_it_ended
+from letagents.adapters.providers.lives import Life
+from letagents.adapters.providers.programs import CLAUDE, Output, command_path
 from letagents.domain.progress import Activity
 from letagents.domain.turns import (
     ConversationBusy,
@@ -277,12 +278,11 @@ class ClaudeConversation:
     _environ: Mapping[str, str] = attrs.field(repr=False)
     _running: _Running | None = None
     _done: dict[str, Outcome] = attrs.field(factory=dict)
-    _is_stopped: bool = False
-    _listeners: dict[int, Callable[[Activity], None]] = attrs.field(factory=dict)
-    _numbers: Iterator[int] = attrs.field(factory=itertools.count)
+    _life: Life = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._process.told = self._heard
+        self._life = Life(self._process.output)
 
     @property
     def reference(self) -> Reference:
@@ -350,26 +350,20 @@ class ClaudeConversation:
 
     def watch(self, tell: Callable[[Activity], None]) -> Callable[[], None]:
         """Tell what the program says that it does."""
-        number = next(self._numbers)
-        self._listeners[number] = tell
-        return lambda: self._listeners.pop(number, None) and None
+        return self._life.watch(tell)
 
     async def ended(self) -> Ending:
         """Wait until the process has ended."""
-        return self._ending(await self._process.ended())
+        return self._life.ending(await self._process.ended())
 
     async def end(self) -> Ending:
         """End the process."""
-        self._is_stopped = True
-        return self._ending(await self._process.end())
+        self._life.is_stopped = True
+        return self._life.ending(await self._process.end())
 
     async def leave(self) -> None:
         """Let go of it; it ends by itself."""
         await self._process.leave()
-
-    def _ending(self, code: int) -> Ending:
-        tail = self._process.output.close()
-        return Ending(how_it_ended(code, is_stopped=self._is_stopped), code, tail)
 
     def _heard(self, line: Raw) -> None:
         running = self._running
@@ -378,10 +372,7 @@ class ClaudeConversation:
             running.outcome = self._done[running.turn_id] = outcome
             self._running = None
             running.over.set()
-        activity = _activity(line)
-        if activity is not None:
-            for tell in tuple(self._listeners.values()):
-                tell(activity)
+        self._life.tell(_activity(line))
 
     def _is_of(self, line: Raw, running: _Running) -> bool:
         named = line.get("user_message_uuid")

@@ -18,7 +18,8 @@ from letagents.adapters.providers import codex_server, codex_transcript
 from letagents.adapters.providers.codex_link import CodexLink, CodexRefused, LinkClosed, open_link
 from letagents.adapters.providers.codex_server import KIND, AppServer, toml
 from letagents.adapters.providers.environment import REFUSED, environment, of_tools
-from letagents.adapters.providers.programs import CODEX, Output, command_path, how_it_ended
+from letagents.adapters.providers.lives import Life
+from letagents.adapters.providers.programs import CODEX, command_path
 from letagents.domain.progress import Activity, Streams
 from letagents.domain.turns import (
     ConversationBusy,
@@ -104,7 +105,7 @@ class CodexProvider:
             return Gone()
         try:
             link = await open_link(at.url or "")
-            conversation = CodexConversation(link, reference, None, None)
+            conversation = CodexConversation(link, reference, None, Life())
             if not codex_transcript.is_active(await conversation.look()):
                 await _subscribed(link, launch, reference.conversation_id)
         except (LinkClosed, CodexRefused) as error:
@@ -219,7 +220,7 @@ async def _subscribed(link: CodexLink, launch: Launch, conversation_id: str) -> 
 def _conversation(link: CodexLink, server: AppServer, thread_id: str) -> "CodexConversation":
     child = server.child
     connection = Connection(KIND, child.pid, child.birth, server.url)
-    return CodexConversation(link, Reference(thread_id, connection), child, server.output)
+    return CodexConversation(link, Reference(thread_id, connection), child, Life(server.output))
 
 
 @attrs.define(eq=False)
@@ -229,10 +230,9 @@ class CodexConversation:
     _link: CodexLink
     reference: Reference
     _child: Child | None
-    _output: Output | None
+    _life: Life
     _running: str | None = None
     _is_asking: bool = False
-    _is_stopped: bool = False
     _has_read_all: bool = False
     """Whether no turn can have begun here that the server does not tell of."""
     _over: dict[str, anyio.Event] = attrs.field(factory=dict)
@@ -364,11 +364,11 @@ class CodexConversation:
         else:
             await children.gone(at.pid, at.birth)
         await self._link.aclose()
-        return self._ending(code)
+        return self._life.ending(code)
 
     async def end(self) -> Ending:
         """End the server."""
-        self._is_stopped = True
+        self._life.is_stopped = True
         at = self.reference.connection
         code = None
         if self._child is not None:
@@ -376,19 +376,14 @@ class CodexConversation:
         else:
             await children.end(at.pid, at.birth)
         await self._link.aclose()
-        return self._ending(code)
+        return self._life.ending(code)
 
     async def leave(self) -> None:
         """Let go of it: the server goes on, and is found again by its reference."""
         await self._link.aclose()
         if self._child is not None:
             self._child.leave()
-        if self._output is not None:
-            self._output.close()
-
-    def _ending(self, code: int | None) -> Ending:
-        tail = self._output.close() if self._output is not None else ""
-        return Ending(how_it_ended(code, is_stopped=self._is_stopped), code, tail)
+        self._life.left()
 
     def _heard(self, method: str, params: Raw) -> None:
         kind, _, what = method.partition("/")

@@ -6,14 +6,13 @@ the conversation and starts one run after another: it is the process that is fou
 its group everything ends. (Source: supervisor 5.7, 6.14.)
 """
 
-import itertools
 import os
 import shlex
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,8 @@ from letagents.adapters.processes.births import Presence, presence
 from letagents.adapters.providers import claude_transcript
 from letagents.adapters.providers.environment import environment
 from letagents.adapters.providers.lines import LineProcess, LinesEnded
-from letagents.adapters.providers.programs import CURSOR, Output, command_path, how_it_ended
+from letagents.adapters.providers.lives import Life
+from letagents.adapters.providers.programs import CURSOR, Output, command_path
 from letagents.domain.progress import Activity
 from letagents.domain.turns import (
     Answered,
@@ -211,13 +211,12 @@ class CursorConversation:
     _said: Callable[[str], Awaitable[Answered | Silent | None]]
     _running: _Running | None = None
     _done: dict[str, Outcome] = attrs.field(factory=dict)
-    _is_stopped: bool = False
     _crash: int | None = None
-    _listeners: dict[int, Callable[[Activity], None]] = attrs.field(factory=dict)
-    _numbers: Iterator[int] = attrs.field(factory=itertools.count)
+    _life: Life = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._process.told = self._heard
+        self._life = Life(self._process.output)
 
     @property
     def reference(self) -> Reference:
@@ -305,9 +304,7 @@ class CursorConversation:
 
     def watch(self, tell: Callable[[Activity], None]) -> Callable[[], None]:
         """Tell what the program says that it does; of its words nothing is shown."""
-        number = next(self._numbers)
-        self._listeners[number] = tell
-        return lambda: self._listeners.pop(number, None) and None
+        return self._life.watch(tell)
 
     async def ended(self) -> Ending:
         """Wait until the process has ended."""
@@ -315,7 +312,7 @@ class CursorConversation:
 
     async def end(self) -> Ending:
         """End the process, and the run that it has begun."""
-        self._is_stopped = True
+        self._life.is_stopped = True
         ending = self._ending(await self._process.end())
         if self._running is not None:
             self._over(self._running)
@@ -326,9 +323,7 @@ class CursorConversation:
         await self._process.leave()
 
     def _ending(self, code: int) -> Ending:
-        tail = self._process.output.close()
-        code = code if self._crash is None else self._crash
-        return Ending(how_it_ended(code, is_stopped=self._is_stopped), code, tail)
+        return self._life.ending(code if self._crash is None else self._crash)
 
     def _over(self, running: _Running) -> None:
         running.prompt.unlink(missing_ok=True)
@@ -341,10 +336,7 @@ class CursorConversation:
             running.told = line
         if running is not None and line.get("type") == _EXIT:
             self._has_ended(running, line.get("code"))
-        activity = _activity(line)
-        if activity is not None:
-            for tell in tuple(self._listeners.values()):
-                tell(activity)
+        self._life.tell(_activity(line))
 
     def _has_ended(self, running: _Running, code: object) -> None:
         """Take note that the run of a turn has ended, in order or not."""

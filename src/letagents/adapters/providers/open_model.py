@@ -5,8 +5,7 @@ file with its password. (Source: supervisor 6.14.)
 """
 
 import asyncio
-import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from letagents.adapters.processes import children
 from letagents.adapters.processes.births import Presence, presence
 from letagents.adapters.providers import opencode_server, opencode_transcript
 from letagents.adapters.providers.codex_server import free_url
+from letagents.adapters.providers.lives import Life
 from letagents.adapters.providers.opencode_server import (
     KIND,
     MODEL_SERVER,
@@ -25,7 +25,7 @@ from letagents.adapters.providers.opencode_server import (
     OpenCode,
     Silence,
 )
-from letagents.adapters.providers.programs import OPENCODE, command_path, how_it_ended
+from letagents.adapters.providers.programs import OPENCODE, command_path
 from letagents.domain.open_models import Endpoint
 from letagents.domain.progress import Activity
 from letagents.domain.turns import (
@@ -196,11 +196,12 @@ class OpenModelConversation:
     _endpoint: Endpoint = attrs.field(repr=False)
     _clock: Clock
     _running: str | None = None
-    _is_stopped: bool = False
     _news: asyncio.Event = attrs.field(factory=asyncio.Event)
-    _listeners: dict[int, Callable[[Activity], None]] = attrs.field(factory=dict)
-    _numbers: Iterator[int] = attrs.field(factory=itertools.count)
+    _life: Life = attrs.field(init=False)
     _listening: "asyncio.Task[None] | None" = None
+
+    def __attrs_post_init__(self) -> None:
+        self._life = Life(self._server.output)
 
     async def run(self, turn: Turn, started: Started) -> Outcome:
         """Run one turn to its end."""
@@ -281,9 +282,7 @@ class OpenModelConversation:
 
     def watch(self, tell: Callable[[Activity], None]) -> Callable[[], None]:
         """Tell what the server notifies of; of the model's words nothing is shown."""
-        number = next(self._numbers)
-        self._listeners[number] = tell
-        return lambda: self._listeners.pop(number, None) and None
+        return self._life.watch(tell)
 
     async def ended(self) -> Ending:
         """Wait until the server has ended."""
@@ -294,25 +293,24 @@ class OpenModelConversation:
         else:
             await children.gone(at.pid, at.birth)
         await self._let_go()
-        return self._ending(code)
+        return self._life.ending(code)
 
     async def end(self) -> Ending:
         """End the server."""
-        self._is_stopped = True
+        self._life.is_stopped = True
         at = self.reference.connection
         if self._server.child is None:
             await children.end(at.pid, at.birth)
         code = await opencode_server.end(self._server)
         await self._let_go()
-        return self._ending(code)
+        return self._life.ending(code)
 
     async def leave(self) -> None:
         """Let go of it: the server goes on, and is found again by its reference."""
         await self._let_go()
         if self._server.child is not None:
             self._server.child.leave()
-        if self._server.output is not None:
-            self._server.output.close()
+        self._life.left()
 
     async def _let_go(self) -> None:
         if self._listening is not None:
@@ -320,10 +318,6 @@ class OpenModelConversation:
             with suppress(asyncio.CancelledError):
                 await self._listening
         await self._server.aclose()
-
-    def _ending(self, code: int | None) -> Ending:
-        tail = self._server.output.close() if self._server.output is not None else ""
-        return Ending(how_it_ended(code, is_stopped=self._is_stopped), code, tail)
 
     async def _listen(self) -> None:
         async for event in self._server.events():
@@ -333,10 +327,7 @@ class OpenModelConversation:
             if told.get("sessionID") not in (None, self.reference.conversation_id):
                 continue
             self._news.set()
-            activity = _activity(str(event["type"]), told)
-            if activity is not None:
-                for tell in tuple(self._listeners.values()):
-                    tell(activity)
+            self._life.tell(_activity(str(event["type"]), told))
 
     @property
     def _path(self) -> str:

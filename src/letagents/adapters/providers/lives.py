@@ -1,0 +1,44 @@
+"""What others see of the process of a conversation: what is done in it, and how it ended."""
+
+import itertools
+from collections.abc import Callable, Iterator
+
+import attrs
+
+from letagents.adapters.providers.programs import Output, how_it_ended
+from letagents.domain.progress import Activity
+from letagents.ports.providers import Ending
+
+Tell = Callable[[Activity], None]
+
+
+@attrs.define(eq=False)
+class Life:
+    """One process, as those see it who watch it. What it writes goes to `output`, if to us."""
+
+    output: Output | None = None
+    is_stopped: bool = False
+    """Whether we have ended it ourselves."""
+    _listeners: dict[int, Tell] = attrs.field(factory=dict)
+    _numbers: Iterator[int] = attrs.field(factory=itertools.count)
+
+    def watch(self, tell: Tell) -> Callable[[], None]:
+        """Tell what is done from now on; return what ends that."""
+        number = next(self._numbers)
+        self._listeners[number] = tell
+        return lambda: self._listeners.pop(number, None) and None
+
+    def tell(self, activity: Activity | None) -> None:
+        """Tell those who watch what is done, if it is anything."""
+        if activity is not None:
+            for tell in tuple(self._listeners.values()):
+                tell(activity)
+
+    def ending(self, code: int | None) -> Ending:
+        """Return how it ended, once it has; `code` is None where that is not known."""
+        cause = how_it_ended(code, is_stopped=self.is_stopped)
+        return Ending(cause, code, self.left())
+
+    def left(self) -> str:
+        """Let go of what it writes; return what it wrote last."""
+        return self.output.close() if self.output is not None else ""
