@@ -1,9 +1,7 @@
 """The one thread that writes for a LocalRooms: posts that wait together share one transaction.
 
-After several did, the next transaction waits a moment for half of them: who has been answered
-speaks again soon, and a transaction costs much more than a post in it. The others are for the one
-after it: what they say is read while the database writes what the first half said. Who posts alone
-never waits.
+After several did, the next transaction waits a moment for as many: who has been answered speaks
+again soon, and a transaction costs much more than a post in it. Who posts alone never waits.
 
 Who asks waits on a future of its own event loop, so callers of several loops and threads may share
 one writer. A turn whose caller has gone before it came is left out; one that has come is done.
@@ -79,8 +77,7 @@ class Writer:
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _thread: threading.Thread | None = None
     is_closed: bool = False
-    _lately: tuple[int, int] = (0, 0)
-    """How many posts shared each of the last two transactions of posts."""
+    _lately: int = 0
 
     async def post(self, post: Post) -> Message:
         """Return the message that `post` became."""
@@ -136,7 +133,7 @@ class Writer:
     def _next(self) -> list[_Turn] | None:
         """Return the turns that have come by now, or None if there will be no more."""
         turns = [self._queue.get()]
-        self._await_half(turns)
+        self._await_as_many(turns)
         while turns[-1] is not None and len(turns) < TOGETHER and not self._queue.empty():
             turns.append(self._queue.get())
         wanted = [turn for turn in turns if turn is not None and not turn.answer.cancelled()]
@@ -144,16 +141,15 @@ class Writer:
             self._queue.put(None)
         return None if turns[-1] is None and not wanted else wanted
 
-    def _await_half(self, turns: list[_Turn | None]) -> None:
-        """Let half of those come who posted lately: who was answered soon has more to say."""
-        half = sum(self._lately) // 2
+    def _await_as_many(self, turns: list[_Turn | None]) -> None:
+        """Let as many come as posted together before: who was answered soon has more to say."""
         with contextlib.suppress(queue.Empty):
-            while len(turns) < half and turns[-1] is not None and _is_post(turns[-1]):
+            while len(turns) < self._lately and turns[-1] is not None and _is_post(turns[-1]):
                 turns.append(self._queue.get(timeout=GATHERED))
 
     def _said(self, turns: Sequence[_Turn]) -> Iterable[_Settled]:
         posts = [turn.work for turn in turns if isinstance(turn.work, Post)]
-        self._lately = self._lately[1], len(posts)
+        self._lately = len(posts)
         try:
             outcomes = self._post_all(posts)
         except Exception as error:  # noqa: BLE001  # the thread goes on; each caller is told
