@@ -32,9 +32,10 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.application.client import LetAgents
     from letagents.application.delivery import Words
     from letagents.application.directory import Directory
+    from letagents.application.granting import Grants, Shown, Way
     from letagents.application.household import Household
     from letagents.application.memory import Stores
-    from letagents.application.servers import Servers
+    from letagents.application.servers import Lodging, LodgingOf, Servers
     from letagents.application.supervised_effects import SupervisedEffects
     from letagents.application.supervising import Supervising
     from letagents.domain.ids import RoomId, SessionId
@@ -721,6 +722,7 @@ def open_household(
     words: "Words",
     *,
     providers: "Mapping[str, Provider] | None" = None,
+    grants: "Grants | None" = None,
 ) -> "Household":
     """Return the agents of a supervisor, whose rooms are those of `servers`.
 
@@ -744,6 +746,13 @@ def open_household(
     async def said(item_id: str) -> "Answered | Silent | None":
         return turn_answers.said(await sessions.journal.look(lambda journal: journal.item(item_id)))
 
+    def lodging_of(entry_id: str) -> "LodgingOf":
+        async def lodging(api_url: str) -> "Lodging":
+            granted = await grants.lodging(entry_id) if grants is not None else None
+            return granted or await servers.lodging(api_url)
+
+        return lodging
+
     def keeper_of(entry: "Entry") -> Keeper:
         manifest.check_polling(entry)
         if entry.provider not in programs and entry.provider not in given:
@@ -758,14 +767,64 @@ def open_household(
             or agent_provider(
                 entry.provider, settings, endpoint=lambda: models.endpoint(entry), said=said
             ),
-            servers.lodging,
+            lodging_of(entry.entry_id),
             words,
             ids,
             launcher(str(settings.supervisor_socket), tools),
             workplaces=trees,
         )
 
-    return Household(sessions.journal, keeper_of, sessions.hold.generation, trees, ids, models)
+    made = Household(
+        sessions.journal, keeper_of, sessions.hold.generation, trees, ids, models, grants
+    )
+    if grants is not None:
+        grants.look_again, grants.withdraw = made.look_again, made.withdraw
+        servers.granted = grants.letagents
+    return made
+
+
+@asynccontextmanager
+async def open_grants(
+    settings: "Settings",
+    sessions: "Supervising",
+    *,
+    transport: "AsyncBaseTransport | None" = None,
+) -> "AsyncIterator[Grants]":
+    """Open what holds the host grants of a supervisor's agents; they are forgotten with it.
+
+    `transport` is how servers are called, where not over the network.
+    """
+    from letagents.adapters.system import SystemIds
+    from letagents.application.granting import Grants
+
+    async with AsyncExitStack() as opened:
+        way_to = functools.cache(functools.partial(_way_to, settings, opened, transport))
+        grants = Grants(sessions, SystemIds(), way_to)
+        opened.push_async_callback(grants.aclose)
+        yield grants
+
+
+def _way_to(
+    settings: "Settings",
+    opened: AsyncExitStack,
+    transport: "AsyncBaseTransport | None",
+    api_url: str,
+) -> "Way":
+    """Return what asks a server with grants, and opens the rooms of who is let in by one."""
+    from letagents.adapters.rooms.hosted.calls import Calls, client_of
+    from letagents.adapters.rooms.hosted.grants import GrantedRooms, HttpGrantServer
+    from letagents.adapters.state.memory import MemoryState
+    from letagents.application.granting import Way
+
+    client = client_of(api_url.rstrip("/"), transport)
+    opened.push_async_callback(client.aclose)
+    there = attrs.evolve(settings, api_url=api_url.rstrip("/"), chat_storage="cloud", token=None)
+
+    def open_(shown: "Shown") -> "AbstractAsyncContextManager[LetAgents]":
+        rooms = GrantedRooms(Calls(client, shown, shows_sessions=False), opened=shown.opened)
+        return open_letagents(there, state=MemoryState(), rooms=rooms)
+
+    return Way(HttpGrantServer(client), open_)
 
 
 def supervisor_service(settings: "Settings", environ: "Mapping[str, str]") -> "Service":

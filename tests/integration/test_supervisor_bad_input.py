@@ -41,6 +41,21 @@ CALL: Plain = {
 MODEL = {**PLACE, "base_url": "https://models.example/v1", "model": "big", "daemon_generation": 1}
 STUCK: Plain = {**ROUTE, "source_message_id": MESSAGE, "daemon_generation": 1}
 NO_OBJECTS: tuple[object, ...] = (None, [], "x", 7)
+GRANT: Plain = {
+    "entry_id": "e1",
+    "room_id": ROOM,
+    "agent_key": "ada/e1",
+    "grant_id": "g1",
+    "supervisor_grant": "s",
+    "grant_generation": 1,
+    "api_url": "https://rooms.example",
+    "host_id": "h1",
+    "installation_id": "i1",
+    "grant_expires_at": "2999-01-01T00:00:00.000Z",
+    "daemon_generation": 1,
+}
+BOTH_KINDS = "Host grant installation cannot be both reconnect-only and recovery-only."
+UNSAFE_GRANT = "Host grant api_url must be HTTPS or exact loopback HTTP."
 STALE = {"status": "stale"}
 NO_NAME = "display_name: ' ' is not a name that a room can show."
 NOT_BEGUN = {**STALE, "last_observed_message_id": None}
@@ -189,6 +204,16 @@ ROWS: dict[str, Rows] = {
         ({}, UNKNOWN),
         ({"id": "e2"}, f"{UNKNOWN}e2"),
         ({"id": "e1"}, "e1 is not stopped."),
+    ],
+    wire.INSTALL_GRANT: [
+        ({}, "Host grant entry_id is required."),
+        ({**GRANT, "credential_only": True, "recovery_only": True}, BOTH_KINDS),
+        ({**GRANT, "supervisor_grant": " "}, "Host grant supervisor_grant is required."),
+        ({**GRANT, "api_url": "http://localhost:3001"}, UNSAFE_GRANT),
+        ({**GRANT, "grant_expires_at": "soon"}, STALE),
+        ({**GRANT, "grant_generation": 0}, STALE),
+        ({**GRANT, "daemon_generation": 7}, STALE),
+        ({**GRANT, "entry_id": "e2"}, STALE),
     ],
     wire.INSTALL_MODEL: [
         ({}, UNSAFE),

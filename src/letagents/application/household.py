@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 import attrs
 import structlog
 
+from letagents.application.granting import Grants
 from letagents.application.keeping import Keeper
 from letagents.application.open_models import OpenModels
 from letagents.domain import manifest, open_models
@@ -33,6 +34,7 @@ class Household:
     workplaces: Workplaces | None = None
     ids: Ids | None = None
     models: OpenModels | None = None
+    grants: Grants | None = None
     _keepers: dict[str, Keeper] = attrs.field(factory=dict)
     _tasks: dict[str, "asyncio.Task[None]"] = attrs.field(factory=dict)
     _replaced: asyncio.Event = attrs.field(factory=asyncio.Event)
@@ -199,6 +201,11 @@ class Household:
             keeper.look_again()
         return True
 
+    def withdraw(self, entry_id: str) -> None:
+        """Have an agent handed nothing any more: it is not let into its room."""
+        if (keeper := self._keepers.get(entry_id)) is not None:
+            keeper.withdraw()
+
     def look_again(self, entry_id: str) -> None:
         """Have an agent looked at now: a person has changed something of it."""
         if (keeper := self._keepers.get(entry_id)) is not None:
@@ -229,6 +236,8 @@ class Household:
         self._keepers.pop(entry_id, None)
         if self.models is not None:
             self.models.forget(entry_id)
+        if self.grants is not None:
+            await self.grants.forget(entry_id)
         return kept
 
     async def _cleared(self, entry: Entry) -> Kept | None:

@@ -87,6 +87,7 @@ class Keeper:
     _conversation: Conversation | None = None
     _delivery: Delivery | PollingTurn | None = None
     _delivering: "asyncio.Task[None] | None" = None
+    _is_withdrawn: bool = False
     _changed: asyncio.Event = attrs.field(factory=asyncio.Event)
 
     def look_again(self) -> None:
@@ -94,6 +95,11 @@ class Keeper:
         self._changed.set()
         if self._delivery is not None:
             self._delivery.look_again()
+
+    def withdraw(self) -> None:
+        """Hand the agent nothing until it is let into its room again; its process lives on."""
+        self._is_withdrawn = True
+        self.look_again()
 
     def _tell(self, kind: str, summary: str) -> None:
         self.sessions.feeds.of(self.entry_id).tell(kind, summary)
@@ -126,6 +132,10 @@ class Keeper:
         Raises:
             FenceLost: another supervisor has taken over.
         """
+        if self._is_withdrawn:
+            self._is_withdrawn, conversation = False, self._conversation
+            await self._leave()
+            self._conversation = conversation
         delivering = self._delivering
         if delivering is not None and delivering.done():
             self._delivering = self._conversation = None
@@ -164,6 +174,8 @@ class Keeper:
         if execution is None or execution.is_over:
             return Seen.ABSENT
         if self._conversation is not None:
+            if self._delivering is None:
+                await self._taken_up(entry, execution, self._conversation)
             return Seen.ALIVE
         try:
             found = await self._attached(entry, execution)
@@ -179,6 +191,17 @@ class Keeper:
             await found.leave()
             raise
         return Seen.ALIVE
+
+    async def _taken_up(
+        self, entry: Entry, execution: Execution, conversation: Conversation
+    ) -> None:
+        """Hand a living agent its messages again, if it is let into its room again."""
+        try:
+            await self._deliver(entry, execution, conversation)
+        except FenceLost:
+            raise
+        except LetAgentsError as error:
+            log.warning("agent.not_let_in", entry_id=self.entry_id, code=error.code)
 
     async def _attached(self, entry: Entry, execution: Execution) -> Conversation | Gone:
         """Find the process of an earlier supervisor; one without a number never ran."""

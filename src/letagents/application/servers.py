@@ -48,6 +48,8 @@ class Servers:
     open_: Callable[[str], AbstractAsyncContextManager[LetAgents]]
     session_of: SessionOf = unasked
     hints: Hints = attrs.field(factory=Hints)
+    granted: Callable[[str], Awaitable[LetAgents | None]] | None = None
+    """Returns the rooms of an agent that is let in by a grant; None for another one."""
     _opened: dict[str, LetAgents] = attrs.field(factory=dict)
     _stack: AsyncExitStack = attrs.field(factory=AsyncExitStack)
     _lock: anyio.Lock = attrs.field(factory=anyio.Lock)
@@ -68,11 +70,16 @@ class Servers:
         owner = await client.chat.owner()
         return Lodging(letagents.rooms, owner.slug, owner.label, client.reached)
 
+    async def of(self, at: Authority) -> LetAgents:
+        """Return the rooms of an agent, as it is let into them."""
+        granted = await self.granted(at.entry_id) if self.granted is not None else None
+        return granted or await self.at(at.api_url)
+
     async def session(self, at: Authority) -> Session | None:
         """Return the session of an agent, which it may have opened itself in rooms of ours."""
         if at.session is not None:
             return at.session
-        rooms = (await self.at(at.api_url)).rooms
+        rooms = (await self.of(at)).rooms
         return await self.session_of(rooms, RoomId(at.room_id), SessionId(at.session_id))
 
     async def aclose(self) -> None:

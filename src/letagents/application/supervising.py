@@ -55,6 +55,10 @@ class Vault:
         epoch, held = self._held.get(binding.entry_id, (0, None))
         return held if epoch == binding.epoch else None
 
+    def drop(self, entry_id: str) -> None:
+        """Keep the secret of one agent no longer."""
+        self._held.pop(entry_id, None)
+
     def forget(self) -> None:
         """Keep no secret any longer."""
         self._held.clear()

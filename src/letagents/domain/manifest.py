@@ -92,6 +92,16 @@ class Delivery(enum.Enum):
     POLLING = "mcp_polling"
 
 
+class Admission(enum.Enum):
+    """By what an agent is let into its room."""
+
+    SIGN_IN = "sign_in"
+    """This machine's own, or nobody's where the rooms are its own."""
+    GRANT = "host_grant"
+    BLOCKED = "auth_blocked"
+    """By nothing: its grant was refused, or has ended."""
+
+
 class Ending(enum.Enum):
     """Why a process ended."""
 
@@ -159,6 +169,7 @@ class Entry:
     """Which server keeps its rooms."""
     move: Move | None = None
     """The move to another room that is to be made now."""
+    admission: Admission = Admission.SIGN_IN
     polling: Polling | None = None
     """That its process polls by itself."""
     earlier: tuple[Execution, ...] = ()

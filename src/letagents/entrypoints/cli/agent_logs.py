@@ -62,6 +62,8 @@ def _say(found: Mapping[str, Any]) -> None:
     )
     if agent["last_error"]:
         printing.say(printing.one_line(f"  {agent['last_error']}"))
+    if agent["condition"] == "auth_blocked":
+        printing.say(f"  auth_blocked: `letagents agents grant {agent['id']} --file grant.json`")
     if open_items:
         _say_first(agent["id"], open_items[0])
     if (behind := found["waiting"] - 1) > 0:

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,18 @@ from letagents.wiring import ask_supervisor
 
 PATIENCE = 300.0
 """Seconds for what programs and large folders are waited for."""
+_ELSEWHERE = {
+    **dict.fromkeys(("status", "logs", "retry", "skip"), "letagents.entrypoints.cli.agent_logs"),
+    "grant": "letagents.entrypoints.cli.agent_grants",
+}
 _WANTED = {"start": "running", "pause": "paused", "stop": "stopped"}
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Do what the verb says; return the exit code."""
     verb = arguments.command
-    if verb in ("status", "logs", "retry", "skip"):
-        from letagents.entrypoints.cli import agent_logs
-
-        return agent_logs.run(arguments)
+    if verb in _ELSEWHERE:
+        return int(import_module(_ELSEWHERE[verb]).run(arguments))
     if verb == "processes" or (verb == "list" and arguments.follow):
         return agent_states.run(arguments)
     printing.output()

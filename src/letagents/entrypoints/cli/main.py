@@ -403,6 +403,7 @@ def _agents(commands: Commands) -> None:
         ("stop", "stop an agent"),
         ("rename", "have others call an agent by another name"),
         ("remove", "forget an agent that is stopped"),
+        ("grant", "let an agent into its server's room by a host grant"),
         ("status", "show what each agent is at, and what it is stuck with"),
         ("logs", "show what an agent does"),
         ("processes", "show the processes that an agent has had, and how each ended"),
@@ -416,8 +417,7 @@ def _agents(commands: Commands) -> None:
             verb.add_argument("agent", metavar="AGENT", nargs=whole, help=called)
         if name == "add":
             _new_agent(verb)
-        if name == "rename":
-            verb.add_argument("name", metavar="NAME", help="what others in the room call it")
+        _of_an_agent(name, verb)
         if name in ("retry", "skip"):
             which = "which one, as msg_7 (the first that is blocked)"
             verb.add_argument("message", metavar="MESSAGE", nargs="?", help=which)
@@ -426,6 +426,14 @@ def _agents(commands: Commands) -> None:
         if name == "logs":
             verb.add_argument("-n", dest="number", type=_count, default=50, help="how many (50)")
         _json(verb)
+
+
+def _of_an_agent(name: str, verb: argparse.ArgumentParser) -> None:
+    if name == "rename":
+        verb.add_argument("name", metavar="NAME", help="what others in the room call it")
+    if name == "grant":
+        which = "what `letagents accounts grant` printed (- is standard input)"
+        verb.add_argument("--file", metavar="FILE", default="-", help=which)
 
 
 def _new_agent(add: argparse.ArgumentParser) -> None:

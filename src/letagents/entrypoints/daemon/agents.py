@@ -12,7 +12,7 @@ import attrs
 from letagents.application.household import Household
 from letagents.domain.errors import Malformed
 from letagents.domain.ids import RoomId
-from letagents.domain.manifest import Delivery, Entry
+from letagents.domain.manifest import Admission, Delivery, Entry
 from letagents.domain.open_models import PROVIDER, Endpoint, KeySource, ModelServer
 from letagents.domain.recovery import Desired
 from letagents.domain.surfaces import LOCAL_ROOMS
@@ -145,7 +145,7 @@ def shown(entry: Entry) -> dict[str, object]:
         "charter": entry.charter,
         "desired_state": entry.desired.value,
         "observed_state": observed(entry),
-        "condition": "quarantined" if entry.history.is_quarantined else "none",
+        "condition": _condition(entry),
         "last_error": entry.last_error,
         "created_at": to_text(entry.created_at),
         "workspace_path": entry.workspace,
@@ -171,6 +171,12 @@ def _of_model(server: ModelServer | None) -> dict[str, object]:
     if server is None:
         return {}
     return {"base_url": server.base_url, "api_key_from": str(server.key) if server.key else None}
+
+
+def _condition(entry: Entry) -> str:
+    if entry.admission is Admission.BLOCKED:
+        return Admission.BLOCKED.value
+    return "quarantined" if entry.history.is_quarantined else "none"
 
 
 def observed(entry: Entry) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 import attrs
 import structlog
 
+from letagents.application.granting import Grants
 from letagents.application.household import Household
 from letagents.application.keeping import THERE
 from letagents.application.polls import Polls
@@ -24,6 +25,7 @@ from letagents.domain.errors import NotAvailable
 from letagents.domain.supervised import SupervisorUnavailable
 from letagents.entrypoints.daemon.agents import Agents
 from letagents.entrypoints.daemon.controller import Controller
+from letagents.entrypoints.daemon.grants import GrantMethods
 from letagents.entrypoints.daemon.inspector import Inspector
 from letagents.entrypoints.daemon.methods import Identity, Methods
 from letagents.entrypoints.daemon.polls import PollMethods
@@ -37,6 +39,7 @@ from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import canonical
 from letagents.wiring import (
     ask_supervisor,
+    open_grants,
     open_household,
     open_supervised_rooms,
     open_supervisor,
@@ -141,20 +144,22 @@ async def supervising(
             sessions,
             effects,
         ),
+        open_grants(settings, sessions) as grants,
     ):
         household = open_household(
-            settings, servers, sessions, WordsForAgents(), providers=providers
+            settings, servers, sessions, WordsForAgents(), providers=providers, grants=grants
         )
         table = {
             **Agents(household, sessions.clock.now).table(),
             **Inspector(household, sessions).table(),
             **Controller(household, sessions).table(),
             **PollMethods(Polls(sessions)).table(),
+            **GrantMethods(grants).table(),
         }
         identity = _identity(os.environ if environ is None else environ)
         server = Server(Methods(sessions, effects, identity, table))
         running = Running(household, server)
-        async with listening(settings.supervisor_socket, server), _kept(household, server):
+        async with listening(settings.supervisor_socket, server), _kept(household, server, grants):
             log.info("supervisor.started", generation=running.generation, pid=os.getpid())
             try:
                 yield running
@@ -165,15 +170,17 @@ async def supervising(
 
 
 @asynccontextmanager
-async def _kept(household: Household, server: Server) -> AsyncIterator[None]:
+async def _kept(household: Household, server: Server, grants: Grants) -> AsyncIterator[None]:
     """Keep the agents meanwhile; end the server if another supervisor keeps them."""
-    keeping = asyncio.create_task(household.run())
-    keeping.add_done_callback(lambda _: server.ended.set())
+    tasks = [asyncio.create_task(work) for work in (household.run(), grants.run())]
+    for task in tasks:
+        task.add_done_callback(lambda _: server.ended.set())
     try:
         yield
     finally:
-        keeping.cancel()
-        await asyncio.gather(keeping, return_exceptions=True)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _identity(environ: Mapping[str, str]) -> Identity:

@@ -81,7 +81,7 @@ class RoomTools:
                 "The room tells nothing of this agent's session.",
                 remedy="Tell your user to start the agent anew.",
             )
-        letagents = await self._servers.at(authority.api_url)
+        letagents = await self._servers.of(authority)
         client = letagents.chat(Hints())
         fence = Fence(session.session_id, UNNUMBERED, authority.token)
         client.connections.hold_own(Connection(session, fence))

@@ -277,6 +277,8 @@ class Calls:
             return _busy(told or _of_status(answer, document))
         if answer.status_code != 401:
             return told or _of_status(answer, document)
+        if token is not None and not self.shows_sessions:  # then it is all that was refused
+            await self._shows.refused(token)
         session_id, secret, is_shown = worker
         said = str(document.get("error")) if isinstance(document, dict) else ""
         if session_id is not None and secret is not None and problems.ENDED in said:

@@ -1,0 +1,82 @@
+"""`letagents agents grant`: let an agent into its room by a host grant."""
+
+import argparse
+import hashlib
+import json
+import platform
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from letagents.domain import manifest
+from letagents.domain.errors import Malformed
+from letagents.entrypoints.cli import printing
+from letagents.settings import load
+from letagents.wire import supervisor as wire
+from letagents.wiring import ask_supervisor
+
+PATIENCE = 60.0
+_GIVEN = ("grant_id", "supervisor_grant", "grant_generation", "grant_expires_at")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Hand over the grant; return the exit code: 1 if it is not taken."""
+    printing.output()
+    given, agent = _given(arguments.file), _agent(arguments.agent)
+    facts = {
+        **{name: given.get(name) for name in _GIVEN},
+        "entry_id": agent["id"],
+        "room_id": agent["room_id"],
+        "api_url": agent["api_url"],
+        "agent_key": given.get("agent_key") or f"{given.get('owner_login')}/{agent['id']}",
+        "owner_account_id": given.get("owner_account_id"),
+        "host_id": platform.node() or "host",
+        "installation_id": _installation(),
+        "daemon_generation": _asked(wire.STATUS, {})["generation"],
+    }
+    told = _asked(wire.INSTALL_GRANT, facts)
+    if arguments.json:
+        printing.say_json(told)
+    else:
+        printing.say(f"{agent['id']}: {_WORDS[told['status']]}")
+    return 0 if told["status"] == "installed" else 1
+
+
+_WORDS = {
+    "installed": "the grant is held in memory until the supervisor ends.",
+    "stale": "the grant is over, or not for the server of this agent's room.",
+    "provider_unavailable": "it has no process.",
+}
+
+
+def _given(file: str) -> Mapping[str, Any]:
+    text = sys.stdin.read() if file == "-" else Path(file).expanduser().read_text("utf-8")
+    try:
+        given = json.loads(text)
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        raise Malformed(
+            "That is no host grant.", remedy="Pass what `letagents accounts grant LOGIN` printed."
+        )
+    return given
+
+
+def _agent(name: str) -> Mapping[str, Any]:
+    for agent in _asked(wire.LIST_AGENTS, {}):
+        if agent["id"] == name:
+            found: Mapping[str, Any] = agent
+            return found
+    raise manifest.unknown(name)
+
+
+def _installation() -> str:
+    """Return a name of this home that tells nothing of where it is."""
+    return hashlib.sha256(str(load().home.absolute()).encode()).hexdigest()[:32]
+
+
+def _asked(method: str, params: Mapping[str, object]) -> Any:
+    return anyio.run(ask_supervisor, load(), method, params, PATIENCE)
