@@ -1,5 +1,6 @@
 """Who comes into a room through a server, in the transaction in which it does."""
 
+import functools
 from datetime import timedelta
 
 import attrs
@@ -15,6 +16,9 @@ from letagents.domain.names import name_key
 from letagents.domain.presence import Facts, Holder
 from letagents.domain.sessions import Arrival, Connection, Seat, SessionKind
 from letagents.domain.ticks import elapsed
+
+_key_name = functools.lru_cache(maxsize=10_000)(arrivals.key_name)
+"""At each arrival it is asked of all who ever were in the room."""
 
 
 @attrs.frozen
@@ -187,7 +191,7 @@ class _Naming:
         key = name_key(name)
         found = []
         for one in self._book.names():
-            is_by_key = arrivals.key_name(one.agent_key) == key
+            is_by_key = _key_name(one.agent_key) == key
             if (one.name_key != key and not is_by_key) or self._is_own(one.session_id):
                 continue
             seat = self._book.seat(one.session_id)
@@ -221,7 +225,7 @@ class _Naming:
         others = [one for one in names if not self._is_own(one.session_id)]
         keys = {one.name_key for one in others if one.agent_key != self._arrival.agent_key}
         live = {one.name_key for one in others if one.is_live}
-        ends = {arrivals.key_name(one.agent_key) for one in others}
+        ends = {_key_name(one.agent_key) for one in others}
         other = codenames.replacement_name(self._arrival.agent_key, keys | live | ends)
         if other is None:
             raise NameTaken(
