@@ -3,10 +3,11 @@
 The server is ours, in this process; what answers are lost or made up, its transport is told.
 """
 
+import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,9 @@ from letagents.application.hosting import Hosting
 from letagents.application.keeping import Keeper
 from letagents.application.servers import Lodging, Servers
 from letagents.domain.bindings import Claim, Lent
+from letagents.domain.custody import Phase
 from letagents.domain.errors import NotSignedIn
-from letagents.domain.manifest import Admission, Entry
+from letagents.domain.manifest import Admission, Delivery, Entry
 from letagents.domain.messages import Latest
 from letagents.entrypoints.daemon.agents import shown
 from letagents.entrypoints.daemon.grants import GrantMethods
@@ -31,6 +33,7 @@ from letagents.entrypoints.daemon.tools import RoomTools
 from letagents.entrypoints.server.app import application
 from letagents.ports.tools import Authority
 from letagents.settings import Settings
+from letagents.testing.scripted_provider import Play
 from letagents.wire import kept, moments
 from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import Request
@@ -63,6 +66,10 @@ class Told(httpx.AsyncBaseTransport):
         if isinstance(told, dict):
             return httpx.Response(200, json=told)
         answer = await self.inner.handle_async_request(request)
+        if isinstance(told, datetime):
+            document = json.loads(await answer.aread())
+            ends = {"worker_bearer_expires_at": moments.to_text(told)}
+            return httpx.Response(201, json=document | ends)
         if told == LOST:
             raise httpx.ReadTimeout("no answer", request=request)
         return answer
@@ -73,6 +80,7 @@ class GrantedWorld(World):
     """A server that gives grants, and a supervisor whose machine is signed in nowhere."""
 
     home: Path = attrs.field(default=Path(), kw_only=True)
+    delivery: Delivery = Delivery.INBOX
     served: Hosting = attrs.field(init=False)
     told: Told = attrs.field(init=False)
     grants: Grants = attrs.field(init=False)
@@ -88,7 +96,8 @@ class GrantedWorld(World):
         self.grant_id = given.grant_id
 
     def fresh(self) -> Entry:
-        return attrs.evolve(super().fresh(), api_url=SERVER, display_name="Juniper")
+        named = attrs.evolve(super().fresh(), api_url=SERVER, display_name="Juniper")
+        return attrs.evolve(named, delivery=self.delivery)
 
     async def keeper(self) -> Keeper:
         keeper = await super().keeper()
@@ -342,6 +351,48 @@ async def test_what_is_installed_is_looked_at_first(world: GrantedWorld) -> None
     assert world.entry.admission is Admission.SIGN_IN
     assert await world.install(recovery_only=True) == {"status": "installed"}
     assert world.told.asked == []
+
+
+@pytest.mark.rule("J129")
+async def test_a_bearer_is_followed_by_another_a_minute_before_its_end(world: GrantedWorld) -> None:
+    world.told.plan = [world.clock.now() + timedelta(minutes=30)]
+    keeper = await started(world)
+    await world.grants.beat()
+    world.clock.pass_by(timedelta(minutes=29))
+    await world.grants.beat()
+    await world.grants.beat()
+    await world.ask("@Juniper one?")
+
+    assert await world.answers(1) == ["ok"]
+    assert world.told.asked == ["worker-sessions"] * 2
+    assert (await world.lent(keeper))[0] is Lent.AVAILABLE
+
+
+@pytest.mark.rule("J130", "J131")
+async def test_an_agent_that_polls_goes_on_polling_with_a_new_grant(tmp_path: Path) -> None:
+    world = GrantedWorld(home=tmp_path, delivery=Delivery.POLLING)
+    world.provider.plays.extend([Play(hangs=True)] * 9)
+    await world.open()
+    await world.ask("@Juniper one?")
+    keeper = await started(world)
+    await world.until(lambda: world.entry.polling is not None)
+    await world.until(lambda: world.entry.polling.phase is Phase.ACTIVE)  # type: ignore[union-attr]
+    before = world.entry.polling
+    world.clock.pass_by(timedelta(hours=23, minutes=30))
+    world.told.plan = [401]
+    await world.grants.beat()
+    await world.until(lambda: keeper._delivering is None)
+    refused = await world.lent(keeper)
+    told = await world.install()
+    lent, _ = await world.lent(keeper)
+    await world.until(lambda: keeper._delivering is not None)
+
+    assert (refused, lent, told["status"]) == ((Lent.STALE, None), Lent.AVAILABLE, "installed")
+    assert world.entry.polling is not None
+    assert before is not None
+    assert world.entry.polling.activation_id == before.activation_id
+    assert (world.alive(), len(world.provider.started)) == (1, 1)
+    await world.end()
 
 
 async def test_an_agent_that_is_forgotten_leaves_no_session(world: GrantedWorld) -> None:

@@ -123,6 +123,9 @@ class Grants:
             self.withdraw(grant.entry_id)
         await self._change(grant.entry_id, _granted)
         log.info("grant.installed", entry_id=grant.entry_id)
+        self.sessions.feeds.of(grant.entry_id).tell(
+            "agent.granted", "It is let in by a host grant."
+        )
         if recovery_only:
             return None
         if not is_alive:
@@ -215,6 +218,7 @@ class Grants:
                 if error.is_definitive:
                     await self._block(entry_id, grant, error.happened)
                 raise
+            self.sessions.hold.check()
             if self._held.get(entry_id) is not held or held.grant.grant_id != grant.grant_id:
                 raise held_grants.no_grant(entry_id)  # meanwhile it was ended, or another installed
             fence = Fence(minted.session.session_id, UNNUMBERED, held.token)
@@ -311,6 +315,7 @@ class Grants:
         await self.sessions.journal.change(block)
         self.sessions.vault.drop(entry_id)
         log.warning("grant.blocked", entry_id=entry_id)
+        self.sessions.feeds.of(entry_id).tell("agent.auth_blocked", why)
         self.withdraw(entry_id)
 
     async def forget(self, entry_id: str) -> None:

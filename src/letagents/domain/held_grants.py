@@ -22,7 +22,7 @@ import attrs
 from letagents.domain import bindings
 from letagents.domain.errors import LetAgentsError, Malformed, Retry
 from letagents.domain.ids import Credential
-from letagents.domain.manifest import Delivery, Entry
+from letagents.domain.manifest import Entry
 from letagents.domain.sessions import Session, SessionKind
 
 ATTEMPTS = 3
@@ -143,8 +143,7 @@ def is_stale(
     """Whether a grant is not to be installed for the agent that it names (J125)."""
     if grant.generation < 1 or generation != own or grant.expires_at <= now or entry is None:
         return True
-    is_its = entry.room_id == grant.room_id and bindings.origin(entry.api_url) == grant.origin
-    return not is_its or entry.delivery is not Delivery.INBOX
+    return entry.room_id != grant.room_id or bindings.origin(entry.api_url) != grant.origin
 
 
 def is_older(grant: Grant, held: Grant | None) -> bool:
