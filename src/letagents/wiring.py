@@ -735,7 +735,7 @@ def open_household(
     from letagents.application.keeping import Keeper
     from letagents.application.launching import launcher
     from letagents.application.open_models import OpenModels
-    from letagents.domain import manifest, turn_answers
+    from letagents.domain import inbox, manifest, turn_answers
     from letagents.domain.errors import NotAvailable
 
     programs = ("codex", "claude-code", "open-model", "cursor")
@@ -743,7 +743,8 @@ def open_household(
     trees = GitWorktrees(settings.home.resolve() / "worktrees")
     tools = (sys.executable, "-m", "letagents", "mcp")
 
-    async def said(item_id: str) -> "Answered | Silent | None":
+    async def said(turn_key: str) -> "Answered | Silent | None":
+        item_id = inbox.item_of(turn_key)
         return turn_answers.said(await sessions.journal.look(lambda journal: journal.item(item_id)))
 
     def lodging_of(entry_id: str) -> "LodgingOf":

@@ -40,7 +40,7 @@ async def by_socket(
 ) -> Any:
     """Call a tool until there is an answer, whoever supervises meanwhile."""
     socket = Path(coordinates["LETAGENTS_SUPERVISOR_DAEMON_SOCKET"])
-    ours = SocketSupervisor(coordinates, socket, socket.parent, SystemIds(), patience=30.0)
+    ours = SocketSupervisor(coordinates, socket, socket.parent, SystemIds(), patience=30.0, gap=0.0)
     with anyio.fail_after(LONGEST):
         while True:
             try:

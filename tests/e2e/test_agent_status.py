@@ -141,3 +141,8 @@ async def test_how_agents_are_is_followed_and_looked_up(tmp_path: Path) -> None:
         crashed, alive = (await ours.shown("processes", "ada")).splitlines()
         assert "  crashed at " in crashed
         assert alive.endswith("  is there")
+        ours.provider.plays.append(Play(hangs=True))
+        await ours.ask()
+        await ours.until("turn.began")
+        stopped = "The turn is stopped, and nothing of it is posted.\n"
+        assert await ours.shown("stop-turn", "ada") == stopped

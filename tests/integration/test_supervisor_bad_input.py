@@ -40,6 +40,19 @@ CALL: Plain = {
 }
 MODEL = {**PLACE, "base_url": "https://models.example/v1", "model": "big", "daemon_generation": 1}
 STUCK: Plain = {**ROUTE, "source_message_id": MESSAGE, "daemon_generation": 1}
+STOP: Plain = {
+    "id": "e1",
+    "daemon_generation": 1,
+    "room_id": ROOM,
+    "work_attempt_id": "w1",
+    "execution_generation_id": "x1",
+    "provider_turn_id": "t1",
+    "source_message_id": MESSAGE,
+    "action_id": "a1",
+}
+SEEN: Plain = {**STOP, "resolution": "applied"}
+NO_ACTION = "An action has a name of 1 to 200 characters."
+STOP_OLD = "The supervisor generation changed; refresh before stopping a turn."
 NO_OBJECTS: tuple[object, ...] = (None, [], "x", 7)
 GRANT: Plain = {
     "entry_id": "e1",
@@ -190,6 +203,20 @@ ROWS: dict[str, Rows] = {
         ({}, UNKNOWN),
         ({"id": "e1", "event": "x"}, "manifest.append_activity requires an event."),
         ({"id": "e1", "event": {}}, "An event has a kind."),
+    ],
+    wire.CONTROL_TURN: [
+        ({}, NO_ACTION),
+        ({**STOP, "action_id": "a" * 201}, NO_ACTION),
+        ({**STOP, "correction": 7}, "A correction is a text, or null."),
+        ({**STOP, "correction": " "}, "A correction is a text of 1 to 4000 characters."),
+        ({**STOP, "daemon_generation": 0}, STOP_OLD),
+        ({**STOP, "id": "e2"}, f"{UNKNOWN}e2"),
+        (STOP, "The agent is in no turn that this supervisor runs."),
+    ],
+    wire.RESOLVE_CONTROL: [
+        ({}, "A stop was applied or not_applied."),
+        ({**SEEN, "id": "e2"}, f"{UNKNOWN}e2"),
+        (SEEN, "The agent has no turn-control action of that name."),
     ],
     wire.READ_ATTEMPT: [({}, UNKNOWN), ({"id": ["e1"]}, UNKNOWN), ({"id": "e2"}, f"{UNKNOWN}e2")],
     wire.BEGIN_INGRESS: [

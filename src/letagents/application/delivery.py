@@ -21,9 +21,11 @@ from letagents.domain import (
     effects,
     inbox,
     ingress,
+    manifest,
     room_moves,
     rooms,
     turn_answers,
+    turn_controls,
     turn_prompts,
     turns,
 )
@@ -34,6 +36,7 @@ from letagents.domain.fencing import Fence
 from letagents.domain.ids import ClientKey, MessageId, RoomId
 from letagents.domain.inbox import Item, Move, Stage, TurnBinding
 from letagents.domain.ingress import Ingress, RoomChanged, Seen
+from letagents.domain.manifest import TurnControl
 from letagents.domain.messages import After, Before, Draft, Latest, Message
 from letagents.domain.turns import Fate
 from letagents.ports.clock import Clock
@@ -110,6 +113,8 @@ class Delivery:
     _moved: asyncio.Event = attrs.field(factory=asyncio.Event)
     _named: asyncio.Event = attrs.field(factory=asyncio.Event)
     """Set unless a turn was begun whose id is not written down yet."""
+    _beginning: asyncio.Lock = attrs.field(factory=asyncio.Lock)
+    """Held while a turn is about to be begun, or one is told to stop."""
 
     def __attrs_post_init__(self) -> None:
         self._named.set()
@@ -263,7 +268,10 @@ class Delivery:
 
     async def _begun(self, item: Item, text: str) -> Fate | None:
         """Run a turn, and return how it ended; None if a person had it passed over just now."""
-        moved = await self._change(item, lambda one: one if one.is_over else inbox.dispatched(one))
+        async with self._beginning:
+            moved = await self._change(
+                item, lambda one: one if one.is_over else inbox.dispatched(one)
+            )
         if moved.is_over:
             return None
 
@@ -275,7 +283,7 @@ class Delivery:
             self._named.set()
             self.tell("turn.began", f"It is about {item.message_id}.")
 
-        turn = Turn(item.item_id, text, self.ids.uuid())
+        turn = Turn(item.turn_key, text, self.ids.uuid())
         try:
             return await self.agent.conversation.run(turn, started)
         except turns.ConversationBusy:
@@ -289,11 +297,11 @@ class Delivery:
             await self._change(item, inbox.looked_up)
         turn_id = item.turn.turn_id if item.turn is not None else None
         conversation = self.agent.conversation
-        fate, pause = await conversation.fate(item.item_id, turn_id), FIRST_LOOK
+        fate, pause = await conversation.fate(item.turn_key, turn_id), FIRST_LOOK
         while isinstance(fate, turns.Running):
             await self.pause(pause)
             pause = min(2 * pause, AGAIN_AFTER)
-            fate = await conversation.fate(item.item_id, turn_id)
+            fate = await conversation.fate(item.turn_key, turn_id)
         await self._end(item, fate)
 
     async def _end(self, item: Item, fate: Fate) -> None:
@@ -301,7 +309,7 @@ class Delivery:
 
         def end(journal: Journal) -> Item:
             known = _known(journal, item)
-            left = room_moves.after_turn(_ended(known, fate))
+            left = room_moves.after_turn(self._ended(journal, known, fate))
             _put(journal, left)
             if known.turn is not None:
                 _settle(journal, self._open(journal, known), left.move, self.clock)
@@ -315,6 +323,43 @@ class Delivery:
         elif left.stage is Stage.ACKNOWLEDGED_NO_REPLY and self.reached is not None:
             about = MessageId.parse(item.message_id)
             await self.reached.passed_over(RoomId(item.room_id), about, self.agent.fence)
+
+    def _ended(self, journal: Journal, item: Item, fate: Fate) -> Item:
+        """Return an item once its turn has ended; what a person wanted of that turn is settled."""
+        if item.turn is None and isinstance(fate, turns.Interrupted):
+            # We did that, since we could not write its id down; no person wanted it passed over.
+            fate = turns.Unknowable("Its turn was broken off as it began.")
+        entry = journal.entry(item.entry_id)
+        control = entry.control if entry is not None else None
+        if entry is None or control is None or not turn_controls.is_about(control, item):
+            return _ended(item, fate)
+        settled = turn_controls.ended(control, fate, now=self.clock.now())
+        journal.put_entry(attrs.evolve(entry, control=settled))
+        if isinstance(fate, turns.Interrupted):
+            return turn_controls.stopped(item, settled)
+        return _ended(item, fate)
+
+    async def stop_turn(self, begin: Callable[[Journal], TurnControl]) -> TurnControl:
+        """Break off the turn that `begin` writes down to be stopped, and no other one.
+
+        Raises: as `begin`.
+        """
+        async with self._beginning:  # no other turn begins before this one was told to stop
+            control = await self.journal.change(begin)
+            try:
+                is_over = await self.agent.conversation.interrupt(control.turn_id)
+                why = None if is_over else "The program did not say that the turn is over."
+            except LetAgentsError as error:
+                why = str(error)
+        self.tell("turn.stopping", why or f"{control.turn_id} is over.")
+        if why is None:
+            return control
+        doubted = turn_controls.doubtful
+        return await self.journal.change(
+            lambda journal: _controlled(
+                journal, self.agent.entry_id, lambda one: doubted(one, why, now=self.clock.now())
+            )
+        )
 
     def _open(self, journal: Journal, item: Item) -> list[Effect]:
         turn_id = item.turn.turn_id if item.turn is not None else ""
@@ -355,7 +400,8 @@ class Delivery:
         window = Before(MessageId.parse(item.message_id), CONTEXT)
         page = await self.rooms.read(RoomId(item.room_id), window)
         about = turn_prompts.Item(
-            item_id=item.item_id,
+            item_id=item.turn_key,
+            corrections=item.corrections,
             charter=self.agent.charter,
             context=self.words.messages(page.messages),
             message=item.message,
@@ -438,6 +484,19 @@ def _put(journal: Journal, item: Item) -> None:
     entry = journal.entry(item.entry_id) if item.move is not None else None
     if entry is not None:
         journal.put_entry(room_moves.due(entry, item))
+
+
+def _controlled(
+    journal: Journal, entry_id: str, move: Callable[[TurnControl], TurnControl]
+) -> TurnControl:
+    """Return what is known of the last stop of an agent's turn, changed by `move`."""
+    entry = journal.entry(entry_id)
+    if entry is None or entry.control is None:
+        raise manifest.unknown(entry_id)
+    moved = move(entry.control)
+    if moved != entry.control:
+        journal.put_entry(attrs.evolve(entry, control=moved))
+    return moved
 
 
 def _ended(item: Item, fate: Fate) -> Item:

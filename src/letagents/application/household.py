@@ -12,9 +12,10 @@ from letagents.application.open_models import OpenModels
 from letagents.domain import manifest, open_models
 from letagents.domain.errors import LetAgentsError, NotAvailable
 from letagents.domain.ingress import Ingress
-from letagents.domain.manifest import Entry, FenceLost
+from letagents.domain.manifest import Entry, FenceLost, TurnControl
 from letagents.domain.open_models import Endpoint
 from letagents.domain.recovery import Desired, History
+from letagents.domain.turn_controls import TurnControlRefused
 from letagents.domain.workplaces import Kept, Wish
 from letagents.ports.ids import Ids
 from letagents.ports.supervision import Journal, Supervision
@@ -171,6 +172,22 @@ class Household:
             return named
 
         return await self.journal.change(rename)
+
+    async def stop_turn(
+        self, entry_id: str, begin: Callable[[Journal], TurnControl]
+    ) -> TurnControl:
+        """Break off the turn of an agent that `begin` writes down to be stopped.
+
+        Raises: as `begin`.
+            TurnControlRefused: the agent is in no turn that runs here.
+        """
+        keeper = self._keepers.get(entry_id)
+        if keeper is None:
+            raise TurnControlRefused(
+                "The agent is in no turn that this supervisor runs.",
+                remedy="`letagents agents status` shows what each agent is at.",
+            )
+        return await keeper.stop_turn(begin)
 
     async def admit(self, entry_id: str) -> tuple[Ingress, bool]:
         """Return up to where an agent has been told of its room, and whether it begins only now.

@@ -26,9 +26,10 @@ from letagents.domain.errors import LetAgentsError, Retry
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.domain.ingress import Ingress
-from letagents.domain.manifest import Ending, Entry, Execution, FenceLost, Process
+from letagents.domain.manifest import Ending, Entry, Execution, FenceLost, Process, TurnControl
 from letagents.domain.recovery import Action, Seen
 from letagents.domain.sessions import Arrival
+from letagents.domain.turn_controls import TurnControlRefused
 from letagents.domain.turns import ConversationMissing, ProcessAmbiguous
 from letagents.domain.workplaces import Context
 from letagents.ports.ids import Ids
@@ -292,6 +293,14 @@ class Keeper:
         )
         await self.sessions.bind(claim, made.fence.token, made)
         return _InRoom(entry, lodging.rooms, made.fence, lodging.reached)
+
+    async def stop_turn(self, begin: Callable[[Journal], TurnControl]) -> TurnControl:
+        """Break off the turn that `begin` writes down to be stopped. Raises: as `begin`."""
+        if self._delivery is None:
+            raise TurnControlRefused(
+                "The agent is in no turn that can be spoken to now.", remedy="Look again."
+            )
+        return await self._delivery.stop_turn(begin)
 
     async def admit(self) -> Ingress:
         """Return up to where the agent has been told of its room; one that is new begins now."""

@@ -30,6 +30,7 @@ import attrs
 from letagents.domain.errors import LetAgentsError
 
 _LONGEST_KEY = 200
+_CORRECTED = ":correction:"
 ATTEMPTS = 3
 RETRIES = 2
 
@@ -178,6 +179,14 @@ class Item:
     """What its turn has said by a tool that its answer is."""
     move: Move | None = None
     """The move that its turn has asked for."""
+    corrections: tuple[str, ...] = ()
+    """With which words a person had its turns begun anew."""
+
+    @property
+    def turn_key(self) -> str:
+        """The name under which its turn is found in a transcript; after a correction another."""
+        count = len(self.corrections)
+        return f"{self.item_id}{_CORRECTED}{count}" if count else self.item_id
 
     @property
     def action_key(self) -> str:
@@ -210,6 +219,11 @@ def _place(item: Item) -> str:
 def item_id(entry_id: str, room_id: str, message_id: str) -> str:
     """Return the name of the item of a message, which has no other."""
     return f"supervised-room:{entry_id}:{room_id}:{message_id}"
+
+
+def item_of(turn_key: str) -> str:
+    """Return the name of the item whose turn has that name."""
+    return turn_key.partition(_CORRECTED)[0]
 
 
 def head(items: Iterable[Item]) -> Item | None:
@@ -346,6 +360,14 @@ def after_crash(item: Item) -> Item:
 def cancelled(item: Item) -> Item:
     """Return the item once a person has broken its turn off."""
     return _to(item, Stage.CANCELLED_BY_USER)
+
+
+def corrected(item: Item, correction: str) -> Item:
+    """Return the item once a person has broken its turn off, to be begun anew with these words."""
+    if item.stage is not Stage.BLOCKED:
+        item = _to(item, Stage.RETRYABLE)
+    fresh = _to(item, Stage.PENDING, attempts=0, retries=0, trouble=None, is_unsure=False)
+    return attrs.evolve(_without_turn(fresh), corrections=(*item.corrections, correction))
 
 
 def cancelled_by_move(item: Item) -> Item:

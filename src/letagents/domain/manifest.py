@@ -143,6 +143,33 @@ class Execution:
         return self.ended_at is not None
 
 
+class TurnControlStatus(enum.Enum):
+    """How a stop of a turn stands."""
+
+    DISPATCHING = "dispatching"
+    COMPLETED = "completed"
+    RETRYABLE = "retryable"
+    UNCERTAIN = "uncertain"
+
+
+@attrs.frozen(kw_only=True)
+class TurnControl:
+    """A person's word that a turn is to be stopped, and what is known of it."""
+
+    action_id: str
+    work_attempt_id: str
+    execution_id: str
+    item_id: str
+    turn_id: str
+    status: TurnControlStatus
+    recorded_at: datetime
+    updated_at: datetime
+    correction: str | None = None
+    """What its message is begun with again."""
+    interrupted: bool | None = None
+    error: str | None = None
+
+
 @attrs.frozen
 class Entry:
     """One agent that a supervisor looks after."""
@@ -176,6 +203,8 @@ class Entry:
     """Its processes before the last one."""
     restarts: int = 0
     """How many of those there were."""
+    control: TurnControl | None = None
+    """The last turn of it that a person wanted stopped."""
 
     def __attrs_post_init__(self) -> None:
         if not _ID.fullmatch(self.entry_id):

@@ -28,6 +28,9 @@ The message:
 {message}
 Why it is for you:
 {activation}
+{correction}"""
+_CORRECTION = """Your last turn about it was stopped. What whoever runs you says to that:
+{}
 """
 _AT_ITS_END = f"""\
 Your final answer is posted as the reply to this message; do not post it with a tool as well.
@@ -58,13 +61,15 @@ Your room has just begun: call read_messages once, and answer what is for you in
 
 @attrs.frozen(kw_only=True)
 class Item:
-    """What a turn is about. All but `item_id` and `charter` are JSON on one line."""
+    """What a turn is about. All but `item_id`, `charter` and `corrections` are JSON on one line."""
 
     item_id: str
     charter: str = ""
     context: str = "[]"
     message: str
     activation: str = "{}"
+    corrections: tuple[str, ...] = ()
+    """What was said as its turns were stopped, each as plain text."""
     is_said_by_tool: bool = False
     """Whether the turn says its answer by a tool, and not at its end."""
 
@@ -78,6 +83,9 @@ def prompt(item: Item) -> str:
         context=_one_line(item.context),
         message=_one_line(item.message),
         activation=_one_line(item.activation),
+        correction=_CORRECTION.format("\n".join(map(_one_line, item.corrections)))
+        if item.corrections
+        else "",
     )
 
 

@@ -64,6 +64,9 @@ def _say(found: Mapping[str, Any]) -> None:
         printing.say(printing.one_line(f"  {agent['last_error']}"))
     if agent["condition"] == "auth_blocked":
         printing.say(f"  auth_blocked: `letagents agents grant {agent['id']} --file grant.json`")
+    control = agent["turn_control"]
+    if control is not None and control["status"] == "uncertain":
+        printing.say(printing.one_line(f"  Whether its turn was stopped: {control['error']}"))
     if open_items:
         _say_first(agent["id"], open_items[0])
     if (behind := found["waiting"] - 1) > 0:

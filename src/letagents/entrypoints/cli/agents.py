@@ -21,6 +21,8 @@ PATIENCE = 300.0
 _ELSEWHERE = {
     **dict.fromkeys(("status", "logs", "retry", "skip"), "letagents.entrypoints.cli.agent_logs"),
     "grant": "letagents.entrypoints.cli.agent_grants",
+    "stop-turn": "letagents.entrypoints.cli.agent_turns",
+    "processes": "letagents.entrypoints.cli.agent_states",
 }
 _WANTED = {"start": "running", "pause": "paused", "stop": "stopped"}
 
@@ -30,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     verb = arguments.command
     if verb in _ELSEWHERE:
         return int(import_module(_ELSEWHERE[verb]).run(arguments))
-    if verb == "processes" or (verb == "list" and arguments.follow):
+    if verb == "list" and arguments.follow:
         return agent_states.run(arguments)
     printing.output()
     if verb == "list":

@@ -407,6 +407,7 @@ def _agents(commands: Commands) -> None:
         ("status", "show what each agent is at, and what it is stuck with"),
         ("logs", "show what an agent does"),
         ("processes", "show the processes that an agent has had, and how each ended"),
+        ("stop-turn", "stop the turn that an agent is in, or have it begun anew with your words"),
         ("retry", "have a message tried again that an agent is stuck with"),
         ("skip", "have a message passed over of which no turn can have begun"),
     ):
@@ -434,6 +435,17 @@ def _of_an_agent(name: str, verb: argparse.ArgumentParser) -> None:
     if name == "grant":
         which = "what `letagents accounts grant` printed (- is standard input)"
         verb.add_argument("--file", metavar="FILE", default="-", help=which)
+    if name == "stop-turn":
+        _stopped_turn(verb)
+
+
+def _stopped_turn(stop: argparse.ArgumentParser) -> None:
+    one = stop.add_mutually_exclusive_group()
+    words = "what the agent is told as it begins anew with the same message"
+    one.add_argument("--correct", metavar="TEXT", help=words)
+    known = "a stop that is uncertain did stop its turn, as you have seen"
+    one.add_argument("--stopped", action="store_true", help=known)
+    one.add_argument("--not-stopped", action="store_true", help="it did not")
 
 
 def _new_agent(add: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ import attrs
 from letagents.application.household import Household
 from letagents.domain.errors import Malformed
 from letagents.domain.ids import RoomId
-from letagents.domain.manifest import Admission, Delivery, Entry
+from letagents.domain.manifest import Admission, Delivery, Entry, TurnControl
 from letagents.domain.open_models import PROVIDER, Endpoint, KeySource, ModelServer
 from letagents.domain.recovery import Desired
 from letagents.domain.surfaces import LOCAL_ROOMS
@@ -153,6 +153,25 @@ def shown(entry: Entry) -> dict[str, object]:
         **_of_model(entry.model_server),
         "work_attempt_id": entry.work_attempt_id or None,
         "delivery_mode": entry.delivery.value,
+        "turn_control": control_shown(entry.control) if entry.control is not None else None,
+    }
+
+
+def control_shown(control: TurnControl) -> dict[str, object]:
+    """Return what is known of a stopped turn, as people and programs see it."""
+    return {
+        "action_id": control.action_id,
+        "work_attempt_id": control.work_attempt_id,
+        "execution_generation_id": control.execution_id,
+        "inbox_item_id": control.item_id,
+        "provider_turn_id": control.turn_id,
+        "has_correction": control.correction is not None,
+        "status": control.status.value,
+        "capability": "native_interrupt",
+        "interrupted": control.interrupted,
+        "error": control.error,
+        "recorded_at": to_text(control.recorded_at),
+        "updated_at": to_text(control.updated_at),
     }
 
 

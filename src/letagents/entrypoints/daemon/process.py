@@ -21,6 +21,7 @@ from letagents.application.granting import Grants
 from letagents.application.household import Household
 from letagents.application.keeping import THERE
 from letagents.application.polls import Polls
+from letagents.application.turn_control import TurnControls
 from letagents.domain.errors import NotAvailable
 from letagents.domain.supervised import SupervisorUnavailable
 from letagents.entrypoints.daemon.agents import Agents
@@ -31,6 +32,7 @@ from letagents.entrypoints.daemon.methods import Identity, Methods
 from letagents.entrypoints.daemon.polls import PollMethods
 from letagents.entrypoints.daemon.server import GRACE, LONGEST_DRAIN, Server, listening
 from letagents.entrypoints.daemon.tools import RoomTools
+from letagents.entrypoints.daemon.turns import Turns
 from letagents.entrypoints.daemon.words import WordsForAgents
 from letagents.ports.providers import Provider
 from letagents.ports.supervision import Supervision
@@ -155,6 +157,7 @@ async def supervising(
             **Controller(household, sessions).table(),
             **PollMethods(Polls(sessions)).table(),
             **GrantMethods(grants).table(),
+            **Turns(TurnControls(household, sessions)).table(),
         }
         identity = _identity(os.environ if environ is None else environ)
         server = Server(Methods(sessions, effects, identity, table))
