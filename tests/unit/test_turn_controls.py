@@ -91,7 +91,8 @@ def test_while_one_is_open_no_other_is_begun() -> None:
 
     doubted = turn_controls.after_crash(first, now=LATER)
     next_turn = attrs.evolve(NAMED, turn_id="t2")
-    assert turn_controls.begun(agent(doubted), in_turn("t2"), next_turn, "a2", None, now=LATER)
+    fresh = turn_controls.begun(agent(doubted), in_turn("t2"), next_turn, "a2", None, now=LATER)
+    assert fresh.turn_id == "t2"
 
 
 @pytest.mark.rule("J144", "J145")

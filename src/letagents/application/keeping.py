@@ -296,7 +296,7 @@ class Keeper:
 
     async def stop_turn(self, begin: Callable[[Journal], TurnControl]) -> TurnControl:
         """Break off the turn that `begin` writes down to be stopped. Raises: as `begin`."""
-        if self._delivery is None:
+        if not isinstance(self._delivery, Delivery):
             raise TurnControlRefused(
                 "The agent is in no turn that can be spoken to now.", remedy="Look again."
             )
