@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.application.servers import Lodging, LodgingOf, Servers
     from letagents.application.supervised_effects import SupervisedEffects
     from letagents.application.supervising import Supervising
+    from letagents.domain.held_grants import Grant, Renewed
     from letagents.domain.ids import RoomId, SessionId
     from letagents.domain.manifest import Entry
     from letagents.domain.open_models import Endpoint
@@ -803,6 +804,20 @@ async def open_grants(
         grants = Grants(sessions, SystemIds(), way_to)
         opened.push_async_callback(grants.aclose)
         yield grants
+
+
+async def renewed_grant(grant: "Grant") -> "Renewed":
+    """Return a host grant as its server renews it.
+
+    Raises:
+        GrantCallFailed: it does not.
+    """
+    from letagents.adapters.rooms.hosted.calls import client_of
+    from letagents.adapters.rooms.hosted.grants import HttpGrantServer
+    from letagents.domain.held_grants import LASTS
+
+    async with client_of(grant.api_url.rstrip("/")) as client:
+        return await HttpGrantServer(client).renew(grant, LASTS)
 
 
 def _way_to(

@@ -17,6 +17,7 @@ import pytest
 from tests.contract.served import ADA, hosting
 from tests.contract.test_keeping import ROOM, World
 
+from letagents.adapters.supervision.memory import MemorySupervision
 from letagents.application.client import LetAgents
 from letagents.application.granting import Grants
 from letagents.application.hosting import Hosting
@@ -25,6 +26,7 @@ from letagents.application.servers import Lodging, Servers
 from letagents.domain.bindings import Claim, Lent
 from letagents.domain.custody import Phase
 from letagents.domain.errors import NotSignedIn
+from letagents.domain.ids import RoomId
 from letagents.domain.manifest import Admission, Delivery, Entry
 from letagents.domain.messages import Latest
 from letagents.entrypoints.daemon.agents import shown
@@ -393,6 +395,21 @@ async def test_an_agent_that_polls_goes_on_polling_with_a_new_grant(tmp_path: Pa
     assert world.entry.polling.activation_id == before.activation_id
     assert (world.alive(), len(world.provider.started)) == (1, 1)
     await world.end()
+
+
+@pytest.mark.rule("J129")
+async def test_in_another_room_it_has_another_session(world: GrantedWorld) -> None:
+    await started(world)
+    annex = (await world.rooms.join(RoomId("annex"))).room_id
+    here = await world.grants.opened("e1")
+    moved = attrs.evolve(world.entry, room_id=str(annex))
+    await MemorySupervision(world.place, world.place.generation).change(
+        lambda journal: journal.put_entry(moved)
+    )
+    there = await world.grants.opened("e1")
+
+    assert (here.session.room_id, there.session.room_id) == (ROOM, annex)
+    assert await world.grants.opened("e1") is there
 
 
 async def test_an_agent_that_is_forgotten_leaves_no_session(world: GrantedWorld) -> None:

@@ -59,9 +59,13 @@ class Held:
     letagents: LetAgents | None = attrs.field(default=None, repr=False)
     lock: anyio.Lock = attrs.field(factory=anyio.Lock)
 
-    def is_fresh(self, now: datetime) -> bool:
-        """Whether the bearer may be used on."""
-        return self.made_at is not None and held_grants.is_fresh(self.ends, self.made_at, now=now)
+    def is_fresh(self, entry: Entry, now: datetime) -> bool:
+        """Whether the bearer may be used on, in the room where the agent is now."""
+        made = self.made.session if self.made is not None else None
+        if made is None or self.made_at is None or str(made.room_id) != entry.room_id:
+            return False
+        is_named = made.display_name == entry.display_name
+        return is_named and held_grants.is_fresh(self.ends, self.made_at, now=now)
 
     def shows(self, bearer: str) -> bool:
         """Whether that is the bearer which is shown now."""
@@ -208,12 +212,14 @@ class Grants:
 
     async def _opened(self, entry_id: str, held: Held, *, fresh: bool) -> Connection:
         async with held.lock:
-            now = self.sessions.clock.now()
-            if held.made is not None and not fresh and held.is_fresh(now):
+            entry, now = await self._entry(entry_id), self.sessions.clock.now()
+            if entry is None:
+                raise held_grants.no_grant(entry_id)
+            if held.made is not None and not fresh and held.is_fresh(entry, now):
                 return held.made
             grant = held.grant
             try:
-                minted = await self._minted(grant, held.token)
+                minted = await self._minted(entry, grant, held.token)
             except GrantCallFailed as error:
                 if error.is_definitive:
                     await self._block(entry_id, grant, error.happened)
@@ -226,10 +232,7 @@ class Grants:
             held.ends, held.made_at = minted.expires_at, now
             return held.made
 
-    async def _minted(self, grant: Grant, token: Token) -> Minted:
-        entry = await self._entry(grant.entry_id)
-        if entry is None:
-            raise held_grants.no_grant(grant.entry_id)
+    async def _minted(self, entry: Entry, grant: Grant, token: Token) -> Minted:
         asked, server = _asked(entry, grant), self.way_to(grant.api_url).server
         for attempt in range(1, ATTEMPTS + 1):
             self.sessions.hold.check()

@@ -13,10 +13,14 @@ import anyio
 
 from letagents.domain import manifest
 from letagents.domain.errors import Malformed
+from letagents.domain.held_grants import GrantCallFailed
 from letagents.entrypoints.cli import printing
+from letagents.entrypoints.daemon.grants import grant_of
 from letagents.settings import load
+from letagents.wire import moments
 from letagents.wire import supervisor as wire
-from letagents.wiring import ask_supervisor
+from letagents.wire.supervisor import Params
+from letagents.wiring import ask_supervisor, renewed_grant
 
 PATIENCE = 60.0
 _GIVEN = ("grant_id", "supervisor_grant", "grant_generation", "grant_expires_at")
@@ -26,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Hand over the grant; return the exit code: 1 if it is not taken."""
     printing.output()
     given, agent = _given(arguments.file), _agent(arguments.agent)
-    facts = {
+    facts: dict[str, Any] = {
         **{name: given.get(name) for name in _GIVEN},
         "entry_id": agent["id"],
         "room_id": agent["room_id"],
@@ -37,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         "installation_id": _installation(),
         "daemon_generation": _asked(wire.STATUS, {})["generation"],
     }
-    told = _asked(wire.INSTALL_GRANT, facts)
+    told = _asked(wire.INSTALL_GRANT, facts | _renewed(facts))
     if arguments.json:
         printing.say_json(told)
     else:
@@ -50,6 +54,28 @@ _WORDS = {
     "stale": "the grant is over, or not for the server of this agent's room.",
     "provider_unavailable": "it has no process.",
 }
+
+
+def _renewed(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the server says of the grant now: what was printed of its end may be long ago.
+
+    Raises:
+        GrantCallFailed: it will have nothing of it any more.
+    """
+    grant = grant_of(Params(facts))
+    if grant is None:
+        return {}
+    try:
+        renewed = anyio.run(renewed_grant, grant)
+    except GrantCallFailed as error:
+        if error.is_definitive:
+            raise
+        return {}
+    return {
+        "supervisor_grant": renewed.secret.value,
+        "grant_generation": renewed.generation,
+        "grant_expires_at": moments.to_text(renewed.expires_at),
+    }
 
 
 def _given(file: str) -> Mapping[str, Any]:

@@ -30,7 +30,7 @@ class GrantMethods:
     async def _install(self, request: Request) -> object:
         params = Params.of(request)
         only, recovers = params.flag("credential_only"), params.flag("recovery_only")
-        grant, generation = _grant(params), params.number("daemon_generation")
+        grant, generation = grant_of(params), params.number("daemon_generation")
         if grant is None:
             return {"status": "stale"}
         try:
@@ -44,7 +44,7 @@ class GrantMethods:
         return {"status": "installed"} | ({"agent_session_id": session_id} if session_id else {})
 
 
-def _grant(params: Params) -> Grant | None:
+def grant_of(params: Params) -> Grant | None:
     """Return the grant that is handed over; None where its end cannot be read.
 
     Raises:
