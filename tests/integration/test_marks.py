@@ -9,9 +9,9 @@ import pytest
 from tests.integration.postgres_processes import rooms_in
 
 from letagents.adapters.nudges.none import NoNudges
-from letagents.adapters.rooms import local_marks
 from letagents.adapters.rooms.book import Book
-from letagents.adapters.rooms.kept import board_records, dues, reasoning
+from letagents.adapters.rooms.kept import dues
+from letagents.adapters.rooms.kept.artifacts import CHANGES, Change
 from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.kept.deliveries import KeptDeliveries
 from letagents.adapters.rooms.local import LocalRooms
@@ -49,6 +49,10 @@ class Room:
     async def propose(self) -> None:
         await KeptBoard(self.rooms, timedelta(minutes=15)).propose(ROOM, Proposal(title="mend it"))
 
+    async def tell_of_an_artifact(self) -> None:
+        change = Change(1, "github:pull_request:1")
+        await self.rooms.change(ROOM, lambda book: book.put(CHANGES, change))
+
     async def take_over(self) -> None:
         await self.rooms.connect(ROOM, arrival(ADA, 11, self.ada))
 
@@ -79,6 +83,7 @@ MOVING: tuple[Do, ...] = (
     Room.be_shown,
     Room.propose,
     Room.ask_for_something,
+    Room.tell_of_an_artifact,
     Room.take_over,
     Room.leave,
 )
@@ -115,9 +120,3 @@ async def test_that_somebody_waits_or_is_there_gives_no_other_mark(tmp_path: Pat
 
     assert mark(rooms) == before
     await rooms.aclose()
-
-
-def test_the_kinds_that_are_looked_at_are_those_that_are_kept() -> None:
-    kept = (board_records.EVENTS.name, reasoning.UPDATES.name)
-
-    assert kept == (local_marks.EVENT, local_marks.UPDATE)

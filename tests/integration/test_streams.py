@@ -17,7 +17,10 @@ from tests.integration.listening import listening
 from letagents.adapters.accounts.memory import MemoryAccounts
 from letagents.application.hosting import Hosting, Pace
 from letagents.domain.accounts import TokenKind, digest
-from letagents.domain.ids import RoomId, SessionId
+from letagents.domain.feeds import Begun, Cursor, Happened
+from letagents.domain.fencing import Fence
+from letagents.domain.ids import MessageId, RoomId, SessionId
+from letagents.ports.feeds import Feed
 from letagents.testing.determinism import ManualClock
 
 pytestmark = pytest.mark.anyio
@@ -70,12 +73,32 @@ class Reader:
                     return
 
 
+@attrs.define
+class Counted:
+    """A feed, and how often it was asked what happened."""
+
+    kept: Feed
+    looks: int = 0
+
+    async def begin(
+        self, room_id: RoomId, asked: Cursor | MessageId | None, viewer: Fence | None = None
+    ) -> Begun:
+        return await self.kept.begin(room_id, asked, viewer)
+
+    async def after(
+        self, room_id: RoomId, cursor: Cursor, *, timeout: timedelta, viewer: Fence | None = None
+    ) -> tuple[Happened, ...]:
+        self.looks += 1
+        return await self.kept.after(room_id, cursor, timeout=timeout, viewer=viewer)
+
+
 @attrs.frozen
 class Room:
     """A room behind a server that listens."""
 
     http: httpx.AsyncClient
     served: Hosting
+    feed: Counted
 
     async def send(self, path: str, body: Plain | None = None, method: str = "POST") -> Plain:
         """Return what is answered."""
@@ -119,14 +142,17 @@ def shown(worker: Plain) -> dict[str, str]:
 class TestStreams(Served):
     @pytest.fixture
     async def room(self, kept: KeptRooms, clock: ManualClock) -> AsyncIterator[Room]:
-        served = attrs.evolve(hosting(kept, clock), pace=QUICK)
+        served = hosting(kept, clock)
+        assert served.feed is not None
+        counted = Counted(served.feed)
+        served = attrs.evolve(served, pace=QUICK, feed=counted)
         async with (
             listening(served, drain=0.3) as address,
             httpx.AsyncClient(
                 base_url=address, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=10
             ) as http,
         ):
-            opened = Room(http, served)
+            opened = Room(http, served, counted)
             await opened.send("/join")
             yield opened
 
@@ -220,10 +246,14 @@ class TestStreams(Served):
         )
         assert heard.data["text"] == "after"
 
-    async def test_a_quiet_stream_shows_that_it_is_there(self, room: Room) -> None:
+    async def test_a_quiet_stream_shows_that_it_is_there_and_looks_once(self, room: Room) -> None:
+        worker = await room.worker("ada")
         async with room.reading() as reader:
             await reader.next()
             await reader.heartbeats(3)
+            assert room.feed.looks == 1
+            await room.send("/messages", worker | {"text": "at last"})
+            assert (await reader.next()).data["text"] == "at last"
 
     @pytest.mark.rule("X13")
     async def test_who_was_replaced_is_told_so_and_nothing_more(self, room: Room) -> None:

@@ -1,8 +1,9 @@
 """By what it is known whether a wait in a room could find something new: for many rooms at once.
 
 A mark is another one after each change that could end a wait: a message, an event of the board, an
-update of what somebody does, a receipt that moved, a session that was opened, taken over or ended,
-and a thing that falls due sooner. It says nothing of all else that rooms keep.
+update of what somebody does, an artifact that was published, a receipt that moved, a session that
+was opened, taken over or ended, and a thing that falls due sooner. It says nothing of all else that
+rooms keep.
 """
 
 from collections.abc import Collection, Mapping
@@ -11,11 +12,9 @@ from sqlalchemy import BindParameter, ScalarSelect, bindparam, func, select
 
 from letagents.adapters.rooms.kept.dues import DUES
 from letagents.adapters.rooms.local_store import LocalStore
+from letagents.adapters.rooms.stirred import TOLD
 from letagents.adapters.sql.tables import HAS_CHANGED, RECEIPTS, ROOMS, SESSIONS, THINGS
 from letagents.domain.ids import RoomId
-
-EVENT, UPDATE = "task_event", "reasoning_update"
-"""The kinds of board_records.EVENTS and reasoning.UPDATES, which are not loaded for that."""
 
 _ROOM: BindParameter[str] = bindparam("room_id")
 
@@ -41,7 +40,7 @@ _HOLDS = select(func.sum(SESSIONS.c.generation)).where(_OF_SESSIONS).scalar_subq
 _ENDED = select(func.count(SESSIONS.c.ended_at)).where(_OF_SESSIONS).scalar_subquery()
 
 _MARK = select(
-    ROOMS.c.last_number, _newest(EVENT), _newest(UPDATE), _MOVED, _HOLDS, _ENDED, _DUE
+    ROOMS.c.last_number, *map(_newest, sorted(TOLD)), _MOVED, _HOLDS, _ENDED, _DUE
 ).where(ROOMS.c.room_id == _ROOM)
 
 

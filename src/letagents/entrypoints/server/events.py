@@ -5,7 +5,8 @@ slow reader costs what one event holds. One that takes nothing for a while is dr
 back with the id of the last event that it got.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from typing import Any
 
 import anyio
@@ -38,7 +39,9 @@ class Events(Response):
     It is over, too, once `stopping` is set: its reader comes back to the next server.
     """
 
-    def __init__(self, frames: AsyncIterator[bytes], pace: Pace, stopping: anyio.Event) -> None:
+    def __init__(
+        self, frames: AsyncGenerator[bytes, None], pace: Pace, stopping: anyio.Event
+    ) -> None:
         super().__init__(headers=HEADERS)
         del self.headers["content-length"]
         self._frames, self._pace, self._stopping = frames, pace, stopping
@@ -68,12 +71,13 @@ class Events(Response):
         await send(
             {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
         )
-        with going:
-            is_taken = await self._is_taken(send, CONNECTED)
-            while is_taken and (frame := await anext(self._frames, None)) is not None:
-                is_taken = await self._is_taken(send, frame)
-            if not is_taken:
-                return
+        async with aclosing(self._frames) as frames:
+            with going:
+                is_taken = await self._is_taken(send, CONNECTED)
+                while is_taken and (frame := await anext(frames, None)) is not None:
+                    is_taken = await self._is_taken(send, frame)
+                if not is_taken:
+                    return
         await self._is_taken(send, b"", more=False)
 
     async def _is_taken(self, send: Send, frame: bytes, *, more: bool = True) -> bool:

@@ -1,6 +1,8 @@
 """What happens in a room, told as it happens. (Source: hosted-api 5.14.)"""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncGenerator
+from datetime import timedelta
 from typing import Any
 
 import attrs
@@ -21,6 +23,9 @@ from letagents.entrypoints.server.events import HEARTBEAT, Events, event
 from letagents.ports.feeds import Feed
 from letagents.wire.http import board as wire_board
 from letagents.wire.http import reasoning as wire_reasoning
+
+_REST = timedelta(minutes=5)
+"""So long nobody looks where nothing happens."""
 
 
 async def stream(call: Call) -> Response:
@@ -92,27 +97,37 @@ class _Telling:
     viewer: Fence | None
     asked: str | None
 
-    async def frames(self, begun: Begun) -> AsyncIterator[bytes]:
+    async def frames(self, begun: Begun) -> AsyncGenerator[bytes, None]:
         """Yield what is sent, until the session is another's, or the account may no longer look."""
         cursor = begun.cursor
         yield self._sync(begun)
         while await self._may_go_on():
+            waiting = asyncio.ensure_future(self._after(cursor))
             try:
-                happened = await self.feed.after(
-                    self.call.room_id,
-                    cursor,
-                    timeout=self.call.hosting.pace.heartbeat,
-                    viewer=self.viewer,
-                )
+                while not await self._is_done(waiting):
+                    yield HEARTBEAT
+                    if not await self._may_go_on():
+                        return
+                happened = waiting.result()
             except ConnectionLost:
                 yield event({"room_id": str(self.call.room_id)}, name="session_disconnect")
                 return
+            finally:
+                waiting.cancel()
             for one in happened:
                 cursor = one.cursor
                 if not self._is_hidden(one):
                     yield await self._told(one)
-            if not happened:
-                yield HEARTBEAT
+
+    async def _after(self, cursor: Cursor) -> tuple[Happened, ...]:
+        # Over many signs: to look anew for each of them would cost far more than they do.
+        return await self.feed.after(self.call.room_id, cursor, timeout=_REST, viewer=self.viewer)
+
+    async def _is_done(self, waiting: "asyncio.Future[tuple[Happened, ...]]") -> bool:
+        """Return whether it is, before the next sign is to be given."""
+        heartbeat = self.call.hosting.pace.heartbeat.total_seconds()
+        done, _ = await asyncio.wait([waiting], timeout=heartbeat)
+        return bool(done)
 
     def _is_hidden(self, one: Happened) -> bool:
         thing = one.thing
