@@ -16,6 +16,7 @@ from letagents.adapters.rooms.hosted.attachments import HostedAttachments
 from letagents.adapters.rooms.hosted.board import HostedBoard
 from letagents.adapters.rooms.hosted.focus_rooms import HostedFocusRooms
 from letagents.adapters.rooms.hosted.governance import HostedGovernance
+from letagents.adapters.rooms.hosted.grants import HttpGrantServer
 from letagents.adapters.rooms.hosted.paths import HostedPaths
 from letagents.adapters.rooms.hosted.receipts import HostedReceipts
 from letagents.adapters.rooms.hosted.reports import HostedReports
@@ -51,6 +52,7 @@ from letagents.ports.clock import Clock
 from letagents.ports.focus_rooms import FocusRooms
 from letagents.ports.forges import Forges
 from letagents.ports.governance import Governance
+from letagents.ports.grant_servers import GrantServer
 from letagents.ports.guard import Hooks
 from letagents.ports.guidelines import GuidelinesOf
 from letagents.ports.ids import Ids
@@ -98,6 +100,10 @@ def the_rooms(
     memory: MemoryRooms, local: LocalRooms, hosted: HostedRooms
 ) -> tuple[RoomTransport, ...]:
     return memory, local, hosted
+
+
+def the_grant_servers(http: HttpGrantServer) -> tuple[GrantServer, ...]:
+    return (http,)
 
 
 def the_stores(

@@ -97,13 +97,13 @@ async def renew(call: Call) -> Response:
 
 async def _used(call: Call) -> tuple[Given, Account]:
     """Return the grant that is shown, and whose it is. Raises Refused."""
+    generation = (await call.body()).get("generation")
     shown = bearer(call.request)
     digest = accounts.digest(shown) if shown is not None else ""
     given = await call.hosting.accounts.grant(digest)
     account = await call.hosting.accounts.of_login(given.login) if given is not None else None
     if given is None or account is None:
         raise Refused(401, "Supervisor grant required")
-    generation = (await call.body()).get("generation")
     with told(_STALE if given.grant_id == call.named("grant_id") else _FORBIDDEN):
         host_grants.check_used(given, grant_id=call.named("grant_id"), generation=generation)
     return given, account
