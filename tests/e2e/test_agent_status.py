@@ -146,3 +146,6 @@ async def test_how_agents_are_is_followed_and_looked_up(tmp_path: Path) -> None:
         await ours.until("turn.began")
         stopped = "The turn is stopped, and nothing of it is posted.\n"
         assert await ours.shown("stop-turn", "ada") == stopped
+        goes = "ada goes to elsewhere once it is in no turn.\n"
+        assert await ours.shown("move", "ada", "elsewhere") == goes
+        await ours.until("agent.moved_room")

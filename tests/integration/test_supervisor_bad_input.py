@@ -111,6 +111,15 @@ OF_STUCK: Rows = [
     ({**STUCK, "daemon_generation": "1"}, RETRY_OLD),
     (STUCK, RETRY_STALE),  # no session is bound
 ]
+MOVING: Plain = {"entry_id": "e1", "daemon_generation": 1}
+MOVE_OLD = "The supervisor generation changed; refresh before moving an agent."
+SAME_ROOM = "A room move requires a different valid destination room."
+OF_MOVE: Rows = [
+    ({}, MOVE_OLD),
+    ({**MOVING, "daemon_generation": "1"}, MOVE_OLD),
+    ({**MOVING, "entry_id": "e2"}, f"{UNKNOWN}e2"),
+    ({**MOVING, "operation_id": "none"}, "The agent has no room move of that name."),
+]
 OF_AGENT: Rows = [
     ({}, UNKNOWN),
     ({"entry_id": ["e1"]}, UNKNOWN),
@@ -204,6 +213,20 @@ ROWS: dict[str, Rows] = {
         ({"id": "e1", "event": "x"}, "manifest.append_activity requires an event."),
         ({"id": "e1", "event": {}}, "An event has a kind."),
     ],
+    wire.PREPARE_MOVE: [
+        ({}, MOVE_OLD),
+        ({**MOVING, "entry_id": "e2"}, f"{UNKNOWN}e2"),
+        (MOVING, "A room move requires a different valid destination room."),
+        ({**MOVING, "destination_room_id": ROOM, "request_id": "r"}, SAME_ROOM),
+        (
+            {**MOVING, "destination_room_id": "elsewhere", "request_id": "r"},
+            "An agent that polls by itself is moved by nobody else.",
+        ),
+    ],
+    wire.COMMIT_MOVE: OF_MOVE,
+    wire.ROLL_BACK_MOVE: OF_MOVE,
+    wire.GET_MOVE: OF_MOVE,
+    wire.GET_CURRENT_MOVE: [({}, MOVE_OLD), ({**MOVING, "entry_id": ""}, UNKNOWN), (MOVING, None)],
     wire.CONTROL_TURN: [
         ({}, NO_ACTION),
         ({**STOP, "action_id": "a" * 201}, NO_ACTION),

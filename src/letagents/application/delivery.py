@@ -254,7 +254,10 @@ class Delivery:
     def _next(self, journal: Journal) -> tuple[Move | None, Item | None]:
         entry = journal.entry(self.agent.entry_id)
         move = entry.move if entry is not None else None
-        return move, inbox.head(journal.unfinished(self.agent.entry_id))
+        first = inbox.head(journal.unfinished(self.agent.entry_id))
+        if first is not None and (first.is_unsure or first.has_answer):
+            return None, first  # its turn was run, and a person wanted the move meanwhile
+        return move, first
 
     async def _run(self, item: Item) -> None:
         text = await self._prompt(item)
@@ -431,6 +434,7 @@ class Delivery:
             return
         await self.journal.change(lambda journal: self._go(journal, move, room_id, newest))
         self._moved.set()
+        self.tell("agent.moved_room", room_id)
         log.info("agent.moved_room", entry_id=self.agent.entry_id, room_id=room_id)
 
     async def _entered(self, move: Move) -> tuple[str, MessageId | None]:
@@ -465,7 +469,7 @@ class Delivery:
     def _stay(self, journal: Journal, move: Move, why: str) -> None:
         entry, effect = journal.entry(self.agent.entry_id), journal.effect_named(move.effect_id)
         if entry is not None:
-            journal.put_entry(attrs.evolve(room_moves.stayed(entry), last_error=why))
+            journal.put_entry(room_moves.stayed(entry, why))
         if effect is not None:
             journal.put_effect(effects.failed(effect, why, now=self.clock.now()))
 

@@ -143,6 +143,29 @@ class Execution:
         return self.ended_at is not None
 
 
+class MovePhase(enum.Enum):
+    """How far a move to another room has come that a person wants."""
+
+    PREPARED = "prepared"
+    ACTIVE = "active"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+@attrs.frozen(kw_only=True)
+class RoomMove:
+    """A move to another room that a person wants of an agent."""
+
+    operation_id: str
+    request_id: str
+    source: str
+    destination: str
+    phase: MovePhase
+    created_at: datetime
+    updated_at: datetime
+    error: str | None = None
+
+
 class TurnControlStatus(enum.Enum):
     """How a stop of a turn stands."""
 
@@ -203,6 +226,8 @@ class Entry:
     """Its processes before the last one."""
     restarts: int = 0
     """How many of those there were."""
+    room_move: RoomMove | None = None
+    """The last move to another room that a person wanted of it."""
     control: TurnControl | None = None
     """The last turn of it that a person wanted stopped."""
 

@@ -113,15 +113,19 @@ def begun(
 
 
 def _check_free(entry: Entry, first: Item | None) -> None:
-    control = entry.control
-    if control is None or control.status not in _OPEN:
-        return
-    if first is not None and is_about(control, first):
+    if is_open(entry.control, first):
         raise TurnControlRefused(
             "A turn-control action is already in flight for this exact supervised entry.",
             remedy="Wait until it is known what became of it, or say so: "
             "`letagents agents stop-turn AGENT --stopped` or `--not-stopped`.",
         )
+
+
+def is_open(control: TurnControl | None, first: Item | None) -> bool:
+    """Whether a stop is under way or uncertain, of the turn in which its agent still is."""
+    if control is None or first is None or control.status not in _OPEN:
+        return False
+    return is_about(control, first)
 
 
 def _is_exactly(entry: Entry, first: Item, named: Named) -> bool:

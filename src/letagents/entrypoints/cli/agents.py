@@ -21,6 +21,7 @@ PATIENCE = 300.0
 _ELSEWHERE = {
     **dict.fromkeys(("status", "logs", "retry", "skip"), "letagents.entrypoints.cli.agent_logs"),
     "grant": "letagents.entrypoints.cli.agent_grants",
+    "move": "letagents.entrypoints.cli.agent_moves",
     "stop-turn": "letagents.entrypoints.cli.agent_turns",
     "processes": "letagents.entrypoints.cli.agent_states",
 }

@@ -407,6 +407,7 @@ def _agents(commands: Commands) -> None:
         ("status", "show what each agent is at, and what it is stuck with"),
         ("logs", "show what an agent does"),
         ("processes", "show the processes that an agent has had, and how each ended"),
+        ("move", "move an agent to another room, once it is in no turn"),
         ("stop-turn", "stop the turn that an agent is in, or have it begun anew with your words"),
         ("retry", "have a message tried again that an agent is stuck with"),
         ("skip", "have a message passed over of which no turn can have begun"),
@@ -435,6 +436,8 @@ def _of_an_agent(name: str, verb: argparse.ArgumentParser) -> None:
     if name == "grant":
         which = "what `letagents accounts grant` printed (- is standard input)"
         verb.add_argument("--file", metavar="FILE", default="-", help=which)
+    if name == "move":
+        verb.add_argument("room", metavar="ROOM", help="to which room")
     if name == "stop-turn":
         _stopped_turn(verb)
 

@@ -30,6 +30,7 @@ _CAPABILITIES = {
     "room_delivery_skip": wire.SKIP_MESSAGE,
     "agent_inspector_detail_v1": wire.INSPECT_AGENT,
     "agent_activity_stream_v1": wire.WATCH_AGENT,
+    "agent_room_move_v1": wire.COMMIT_MOVE,
     "agent_state_subscription_v1": wire.WATCH_AGENTS,
     "custodialPollingV1": wire.AUTHORIZE,
     "custodialPollingOffersV1": wire.AUTHORIZE,

@@ -29,6 +29,7 @@ from letagents.entrypoints.daemon.controller import Controller
 from letagents.entrypoints.daemon.grants import GrantMethods
 from letagents.entrypoints.daemon.inspector import Inspector
 from letagents.entrypoints.daemon.methods import Identity, Methods
+from letagents.entrypoints.daemon.moves import Moves
 from letagents.entrypoints.daemon.polls import PollMethods
 from letagents.entrypoints.daemon.server import GRACE, LONGEST_DRAIN, Server, listening
 from letagents.entrypoints.daemon.tools import RoomTools
@@ -157,6 +158,7 @@ async def supervising(
             **Controller(household, sessions).table(),
             **PollMethods(Polls(sessions)).table(),
             **GrantMethods(grants).table(),
+            **Moves(household, sessions).table(),
             **Turns(TurnControls(household, sessions)).table(),
         }
         identity = _identity(os.environ if environ is None else environ)

@@ -1,0 +1,126 @@
+"""What a person asks about the room that an agent is in: to move it to another one.
+
+(Source: supervisor 3.7, 6.11.)
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+
+import attrs
+
+from letagents.application.household import Household
+from letagents.application.supervising import Supervising
+from letagents.domain import manifest, room_moves, rooms
+from letagents.domain.manifest import Entry, RoomMove
+from letagents.domain.room_moves import RoomMoveRefused
+from letagents.ports.supervision import Journal
+from letagents.wire import supervisor as wire
+from letagents.wire.moments import to_text
+from letagents.wire.supervisor import Params, Request
+
+Answer = Callable[[Request], Awaitable[object]]
+_Change = Callable[[Journal, Entry, datetime], Entry]
+
+
+@attrs.frozen
+class Moves:
+    """The methods about moves."""
+
+    household: Household
+    sessions: Supervising
+
+    def table(self) -> Mapping[str, Answer]:
+        """Return the methods by their names."""
+        return {
+            wire.PREPARE_MOVE: self._prepare,
+            wire.COMMIT_MOVE: self._commit,
+            wire.ROLL_BACK_MOVE: self._roll_back,
+            wire.GET_MOVE: self._get,
+            wire.GET_CURRENT_MOVE: self._current,
+        }
+
+    async def _prepare(self, request: Request) -> object:
+        params = Params.of(request)
+        wanted, request_id = params.text("destination_room_id"), params.text("request_id")
+
+        def prepare(journal: Journal, entry: Entry, now: datetime) -> Entry:
+            destination = str(rooms.canonical(wanted)) if wanted.strip() else entry.room_id
+            first = next(iter(journal.unfinished(entry.entry_id)), None)
+            return room_moves.prepared(entry, first, request_id, destination, now=now)
+
+        return await self._changed(params, prepare)
+
+    async def _commit(self, request: Request) -> object:
+        params = Params.of(request)
+        operation_id = params.text("operation_id")
+        told = await self._changed(
+            params, lambda _, entry, now: room_moves.committed(entry, operation_id, now=now)
+        )
+        self.household.look_again(params.text("entry_id"))
+        return told
+
+    async def _roll_back(self, request: Request) -> object:
+        params = Params.of(request)
+        operation_id, why = params.text("operation_id"), params.text("error")
+        return await self._changed(
+            params, lambda _, entry, now: room_moves.rolled_back(entry, operation_id, why, now=now)
+        )
+
+    async def _get(self, request: Request) -> object:
+        params = Params.of(request)
+        entry = await self._entry(params)
+        return _shown(entry, room_moves.named(entry, params.text("operation_id")))
+
+    async def _current(self, request: Request) -> object:
+        entry = await self._entry(Params.of(request))
+        return _shown(entry, entry.room_move)
+
+    async def _entry(self, params: Params) -> Entry:
+        entry_id = params.text("entry_id")
+        self._check(params)
+        return await self.sessions.journal.look(lambda journal: _known(journal, entry_id))
+
+    async def _changed(self, params: Params, change: _Change) -> object:
+        entry_id, now = params.text("entry_id"), self.sessions.clock.now()
+        self._check(params)
+
+        def move(journal: Journal) -> Entry:
+            known = _known(journal, entry_id)
+            moved = change(journal, known, now)
+            if moved != known:
+                journal.put_entry(moved)
+            return moved
+
+        moved = await self.sessions.journal.change(move)
+        return _shown(moved, moved.room_move)
+
+    def _check(self, params: Params) -> None:
+        """Take a word only under the generation of this supervisor."""
+        if params.number("daemon_generation") != self.sessions.hold.generation:
+            raise RoomMoveRefused(
+                "The supervisor generation changed; refresh before moving an agent.",
+                remedy="Look again: `letagents agents status AGENT`.",
+            )
+
+
+def _known(journal: Journal, entry_id: str) -> Entry:
+    entry = journal.entry(entry_id)
+    if entry is None:
+        raise manifest.unknown(entry_id)
+    return entry
+
+
+def _shown(entry: Entry, move: RoomMove | None) -> dict[str, object] | None:
+    if move is None:
+        return None
+    return {
+        "operation_id": move.operation_id,
+        "request_id": move.request_id,
+        "entry_id": entry.entry_id,
+        "source_room_id": move.source,
+        "destination_room_id": move.destination,
+        "phase": move.phase.value,
+        "error": move.error,
+        "created_at": to_text(move.created_at),
+        "updated_at": to_text(move.updated_at),
+    }
