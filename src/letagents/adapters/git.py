@@ -2,15 +2,18 @@
 
 import getpass
 import os
+import signal
 import subprocess
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
 import anyio
 import attrs
 from anyio import to_thread
+from anyio.abc import Process
 
 from letagents.adapters import room_config
 from letagents.domain import git_rooms
@@ -161,15 +164,43 @@ async def _asked(git: str, *words: str, cwd: str | None = None) -> str | None:
                 env=environment(),
                 stdin=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
+                start_new_session=True,
             )
     except (OSError, ValueError):
         return None
     async with process:
-        assert process.stdout is not None  # noqa: S101  # for the type checker: it is a pipe
-        told = b"".join([some async for some in process.stdout])
-        status = await process.wait()
+        try:
+            told = await _read(process)
+            status = await process.wait()
+        except anyio.get_cancelled_exc_class():
+            await _end(process)
+            raise
     answer = told.decode("utf-8", "replace").strip()
     return answer if status == 0 and answer else None
+
+
+async def _read(process: Process) -> bytes:
+    assert process.stdout is not None  # noqa: S101  # for the type checker: it is a pipe
+    return b"".join([some async for some in process.stdout])
+
+
+async def _end(process: Process) -> None:
+    """End git with what it has started, which may hold its output open for as long as it lives."""
+    with suppress(ProcessLookupError, PermissionError):
+        _kill(process)
+    with anyio.move_on_after(LIMIT / 10, shield=True):
+        await _read(process)
+
+
+if sys.platform == "win32":
+
+    def _kill(process: Process) -> None:
+        process.kill()
+
+else:
+
+    def _kill(process: Process) -> None:
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def environment() -> dict[str, str]:
