@@ -19,7 +19,7 @@ from letagents.testing.contracts.room_callers import ROOM
 LOADED = ledger
 """What processes that are forked from one which has loaded this need not load again."""
 
-PATIENCE = 20
+PATIENCE = 60
 
 _FORKS = "forkserver" in multiprocessing.get_all_start_methods()
 CONTEXT = multiprocessing.get_context("forkserver" if _FORKS else "spawn")

@@ -80,7 +80,7 @@ async def freeze(
 ) -> dict[str, object]:
     """Hold the event loop, as a flood of calls does, but for longer than any test waits."""
     await progress(1, message="waiting")
-    threading.Event().wait(60)
+    threading.Event().wait(600)
     return {}
 
 

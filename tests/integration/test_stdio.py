@@ -21,7 +21,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither"
 
 SERVER = Path(__file__).with_name("shell_server.py")
 COMMAND = (sys.executable, str(SERVER))
-PATIENCE = 20
+PATIENCE = 60
 """Seconds until a wait is given up. The machine may be busy; nothing here depends on how busy."""
 
 ERAS = ["2025-11-25", "2026-07-28"]
