@@ -63,7 +63,7 @@ class Bridge:
             with suppress(anyio.WouldBlock):  # one waits to be shown; a later one will be
                 newest.send_nowait(activity)
 
-        async with self.codex.follow(session.server_url, tell), newest, told:
+        async with newest, told, self.codex.follow(session.server_url, tell):
             while session is not None and session.status.is_alive:
                 await self._beat(session)
                 activity = None
