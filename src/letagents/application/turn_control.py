@@ -46,7 +46,7 @@ class TurnControls:
             Malformed: the action has no name, or the correction is none.
         """
         turn_controls.check_action(asked.action_id, asked.correction)
-        if asked.generation != self.sessions.hold.generation:
+        if not manifest.is_current(asked.generation, self.sessions.hold.generation):
             raise TurnControlRefused(
                 "The supervisor generation changed; refresh before stopping a turn.",
                 remedy="Look again: `letagents agents status AGENT`.",

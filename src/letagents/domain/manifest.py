@@ -261,6 +261,11 @@ class Entry:
         )
 
 
+def is_current(generation: int | None, own: int) -> bool:
+    """Whether a call is meant for this supervisor, whose generation is `own`, and no other."""
+    return generation == own
+
+
 def unknown(entry_id: str) -> ManifestRefused:
     """Return what is said to who names an agent that is not there."""
     return ManifestRefused(

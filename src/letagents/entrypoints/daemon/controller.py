@@ -104,7 +104,8 @@ class Controller:
         params = Params.of(request)
         entry_id = params.text("entry_id")
         known = await self.sessions.journal.look(lambda journal: journal.entry(entry_id))
-        if known is None or params.number("daemon_generation") != self.sessions.hold.generation:
+        generation, own = params.number("daemon_generation"), self.sessions.hold.generation
+        if known is None or not manifest.is_current(generation, own):
             return {"status": "stale", "last_observed_message_id": None}
         if params.value("initial_message") is not None:
             raise Malformed(

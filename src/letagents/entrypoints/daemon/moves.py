@@ -96,7 +96,8 @@ class Moves:
 
     def _check(self, params: Params) -> None:
         """Take a word only under the generation of this supervisor."""
-        if params.number("daemon_generation") != self.sessions.hold.generation:
+        own = self.sessions.hold.generation
+        if not manifest.is_current(params.number("daemon_generation"), own):
             raise RoomMoveRefused(
                 "The supervisor generation changed; refresh before moving an agent.",
                 remedy="Look again: `letagents agents status AGENT`.",
