@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 import attrs
 import structlog
 
+from letagents.application import entries
 from letagents.application.granting import Grants
 from letagents.application.keeping import Keeper
 from letagents.application.open_models import OpenModels
@@ -140,7 +141,7 @@ class Household:
         """
 
         def want(journal: Journal) -> tuple[Entry, bool]:
-            known = _known(journal, entry_id)
+            known = entries.known(journal, entry_id)
             wanted = manifest.wanted(known, desired, expected=expected)
             if wanted is None:
                 return known, False
@@ -166,12 +167,9 @@ class Household:
             Malformed: that is none that others can call it.
         """
 
-        def rename(journal: Journal) -> Entry:
-            named = manifest.named(_known(journal, entry_id), name)
-            journal.put_entry(named)
-            return named
-
-        return await self.journal.change(rename)
+        return await entries.change(
+            self.journal, entry_id, lambda known: manifest.named(known, name)
+        )
 
     async def stop_turn(
         self, entry_id: str, begin: Callable[[Journal], TurnControl]
@@ -196,7 +194,7 @@ class Household:
             ManifestRefused: there is none of that name.
             LetAgentsError: nobody can keep it, or its room cannot be had.
         """
-        entry = await self.journal.look(lambda journal: _known(journal, entry_id))
+        entry = await entries.look(self.journal, entry_id)
         before = await self.journal.look(lambda journal: journal.ingress(entry_id))
         keeper = self._keepers.get(entry_id) or self.keeper_of(entry)
         there = await keeper.admit()
@@ -236,7 +234,7 @@ class Household:
         """
 
         def check(journal: Journal) -> Entry:
-            known = _known(journal, entry_id)
+            known = entries.known(journal, entry_id)
             manifest.check_removable(known)
             return known
 
@@ -265,13 +263,6 @@ class Household:
         if kept is not None:
             log.info("workplace.kept", entry_id=entry.entry_id)
         return kept
-
-
-def _known(journal: Journal, entry_id: str) -> Entry:
-    known = journal.entry(entry_id)
-    if known is None:
-        raise manifest.unknown(entry_id)
-    return known
 
 
 def _tried_at_once(journal: Journal, entry_id: str) -> None:

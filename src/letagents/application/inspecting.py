@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 import attrs
 import structlog
 
-from letagents.domain import inbox, manifest, stuck_messages
+from letagents.application import entries
+from letagents.domain import inbox, stuck_messages
 from letagents.domain.bindings import Binding, Claim
 from letagents.domain.effects import Effect, State
 from letagents.domain.inbox import Item
@@ -44,11 +45,8 @@ async def detail(journal: Supervision, entry_id: str) -> Detail:
     """
 
     def look(journal: Journal) -> Detail:
-        entry = journal.entry(entry_id)
-        if entry is None:
-            raise manifest.unknown(entry_id)
         return Detail(
-            entry,
+            entries.known(journal, entry_id),
             journal.binding(entry_id),
             journal.ingress(entry_id),
             journal.newest_items(entry_id, NEWEST),
@@ -91,8 +89,7 @@ async def _changed(
     own: int,
 ) -> Item:
     def change(journal: Journal) -> Item:
-        if journal.entry(claim.entry_id) is None:
-            raise manifest.unknown(claim.entry_id)
+        entries.known(journal, claim.entry_id)
         stuck_messages.check(claim, generation, journal.binding(claim.entry_id), own=own)
         name = inbox.item_id(claim.entry_id, claim.room_id, message_id)
         known = journal.item(name)

@@ -13,6 +13,7 @@ import anyio
 import attrs
 import structlog
 
+from letagents.application import entries
 from letagents.application.admission import admitted
 from letagents.application.delivery import Agent, Delivery, Words
 from letagents.application.polling_turns import PollingTurn
@@ -457,10 +458,7 @@ class Keeper:
     # --- what is written down ---------------------------------------------------------------------
 
     async def _entry(self) -> Entry:
-        known = await self.sessions.journal.look(lambda journal: journal.entry(self.entry_id))
-        if known is None:
-            raise manifest.unknown(self.entry_id)
-        return known
+        return await entries.look(self.sessions.journal, self.entry_id)
 
     async def _ended(self, execution: Execution, ending: Ending) -> None:
         now = self.sessions.clock.now()
@@ -479,16 +477,7 @@ class Keeper:
         await self._change(lambda known: attrs.evolve(known, last_error=why))
 
     async def _change(self, move: Callable[[Entry], Entry]) -> Entry:
-        def change(journal: Journal) -> Entry:
-            known = journal.entry(self.entry_id)
-            if known is None:
-                raise manifest.unknown(self.entry_id)
-            moved = move(known)
-            if moved != known:
-                journal.put_entry(moved)
-            return moved
-
-        return await self.sessions.journal.change(change)
+        return await entries.change(self.sessions.journal, self.entry_id, move)
 
     async def _idle(self, seconds: float) -> None:
         waiting = asyncio.ensure_future(self.wait(max(0.0, seconds)))

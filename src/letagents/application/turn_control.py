@@ -6,10 +6,11 @@ from datetime import timedelta
 import attrs
 import structlog
 
+from letagents.application import entries
 from letagents.application.household import Household
 from letagents.application.supervising import Supervising
 from letagents.domain import inbox, manifest, turn_controls
-from letagents.domain.manifest import Entry, TurnControl, TurnControlStatus
+from letagents.domain.manifest import TurnControl, TurnControlStatus
 from letagents.domain.turn_controls import Named, Resolution, TurnControlRefused
 from letagents.ports.supervision import Journal
 
@@ -61,10 +62,10 @@ class TurnControls:
         return await self._settled(asked, begun)
 
     async def _known(self, entry_id: str) -> TurnControl | None:
-        return (await self.sessions.journal.look(lambda one: _entry(one, entry_id))).control
+        return (await entries.look(self.sessions.journal, entry_id)).control
 
     def _begin(self, journal: Journal, asked: Stop) -> TurnControl:
-        entry = _entry(journal, asked.entry_id)
+        entry = entries.known(journal, asked.entry_id)
         first = next(iter(journal.unfinished(asked.entry_id)), None)
         control = turn_controls.begun(
             entry,
@@ -103,7 +104,7 @@ class TurnControls:
         """
 
         def resolve(journal: Journal) -> TurnControl:
-            entry = _entry(journal, entry_id)
+            entry = entries.known(journal, entry_id)
             known = entry.control
             if known is not None and (known.work_attempt_id, known.execution_id) != place:
                 known = None
@@ -124,10 +125,3 @@ class TurnControls:
 def _is_same(known: TurnControl, asked: Stop) -> bool:
     """Whether an action is known already, and is not to be begun again (J143)."""
     return known.action_id == asked.action_id and known.status is not TurnControlStatus.RETRYABLE
-
-
-def _entry(journal: Journal, entry_id: str) -> Entry:
-    entry = journal.entry(entry_id)
-    if entry is None:
-        raise manifest.unknown(entry_id)
-    return entry

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import attrs
 
+from letagents.application import entries
 from letagents.application.household import Household
 from letagents.application.supervising import Supervising
 from letagents.domain import manifest
@@ -82,10 +83,8 @@ class Controller:
     async def _attempt(self, request: Request) -> object:
         entry_id = Params.of(request).text("id")
         entry, ingress = await self.sessions.journal.look(
-            lambda journal: (journal.entry(entry_id), journal.ingress(entry_id))
+            lambda journal: (entries.known(journal, entry_id), journal.ingress(entry_id))
         )
-        if entry is None:
-            raise manifest.unknown(entry_id)
         events = await self.sessions.feeds.of(entry_id).after(0, timedelta())
         processes = [*entry.earlier, *([entry.execution] if entry.execution is not None else [])]
         ended = [one for one in processes if one.is_over]
@@ -119,10 +118,7 @@ class Controller:
 
     async def _entry(self, params: Params) -> Entry:
         entry_id = params.text("id")
-        known = await self.sessions.journal.look(lambda journal: journal.entry(entry_id))
-        if known is None:
-            raise manifest.unknown(entry_id)
-        return known
+        return await entries.look(self.sessions.journal, entry_id)
 
 
 def _execution_shown(execution: Execution) -> dict[str, object]:

@@ -8,12 +8,11 @@ from datetime import timedelta
 
 import attrs
 
-from letagents.application import inspecting
+from letagents.application import entries, inspecting
 from letagents.application.agent_feed import Event
 from letagents.application.household import Household
 from letagents.application.inspecting import Detail
 from letagents.application.supervising import Supervising
-from letagents.domain import manifest
 from letagents.domain.bindings import Claim
 from letagents.domain.inbox import Item, Stage
 from letagents.entrypoints.daemon.agents import shown
@@ -58,9 +57,7 @@ class Inspector:
     async def _watch(self, request: Request) -> object:
         params = Params.of(request)
         entry_id = params.text("entry_id")
-        known = await self.sessions.journal.look(lambda journal: journal.entry(entry_id))
-        if known is None:
-            raise manifest.unknown(entry_id)
+        await entries.look(self.sessions.journal, entry_id)
         feed = self.sessions.feeds.of(entry_id)
         sequence = max(0, params.number("after_sequence"))
         events = await feed.after(sequence, wait_of(params))

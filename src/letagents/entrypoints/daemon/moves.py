@@ -8,6 +8,7 @@ from datetime import datetime
 
 import attrs
 
+from letagents.application import entries
 from letagents.application.household import Household
 from letagents.application.supervising import Supervising
 from letagents.domain import manifest, room_moves, rooms
@@ -78,18 +79,14 @@ class Moves:
     async def _entry(self, params: Params) -> Entry:
         entry_id = params.text("entry_id")
         self._check(params)
-        return await self.sessions.journal.look(lambda journal: _known(journal, entry_id))
+        return await entries.look(self.sessions.journal, entry_id)
 
     async def _changed(self, params: Params, change: _Change) -> object:
         entry_id, now = params.text("entry_id"), self.sessions.clock.now()
         self._check(params)
 
         def move(journal: Journal) -> Entry:
-            known = _known(journal, entry_id)
-            moved = change(journal, known, now)
-            if moved != known:
-                journal.put_entry(moved)
-            return moved
+            return entries.changed(journal, entry_id, lambda known: change(journal, known, now))
 
         moved = await self.sessions.journal.change(move)
         return _shown(moved, moved.room_move)
@@ -102,13 +99,6 @@ class Moves:
                 "The supervisor generation changed; refresh before moving an agent.",
                 remedy="Look again: `letagents agents status AGENT`.",
             )
-
-
-def _known(journal: Journal, entry_id: str) -> Entry:
-    entry = journal.entry(entry_id)
-    if entry is None:
-        raise manifest.unknown(entry_id)
-    return entry
 
 
 def _shown(entry: Entry, move: RoomMove | None) -> dict[str, object] | None:
