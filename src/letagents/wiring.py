@@ -28,9 +28,9 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.adapters.state.json_file import JsonFileState
     from letagents.adapters.state.sqlite import SqliteState
     from letagents.adapters.supervision.hold import HomeHold
+    from letagents.application.agents import Words
     from letagents.application.borrowed import BorrowedRooms
     from letagents.application.client import LetAgents
-    from letagents.application.delivery import Words
     from letagents.application.directory import Directory
     from letagents.application.granting import Grants, Shown, Way
     from letagents.application.household import Household

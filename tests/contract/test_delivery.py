@@ -11,7 +11,8 @@ import pytest
 from letagents.adapters.rooms.kept.receipts import KeptReceipts
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.adapters.supervision.memory import MemoryPlace, MemorySupervision
-from letagents.application.delivery import Agent, Delivery
+from letagents.application.agents import Agent
+from letagents.application.delivery import Delivery
 from letagents.application.receipts import Reached
 from letagents.application.recovering import recover
 from letagents.domain import inbox, turns

@@ -7,6 +7,7 @@ import attrs
 import structlog
 
 from letagents.application import entries
+from letagents.application.endings import end_all
 from letagents.application.granting import Grants
 from letagents.application.keeping import Keeper
 from letagents.application.open_models import OpenModels
@@ -53,9 +54,7 @@ class Household:
             await self._replaced.wait()
             raise FenceLost
         finally:
-            for task in self._tasks.values():
-                task.cancel()
-            await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+            await end_all(*self._tasks.values())
 
     def _keep_if_possible(self, entry: Entry) -> None:
         """Keep an agent of an earlier supervisor; one that nobody can keep is left as it is."""
@@ -246,8 +245,7 @@ class Household:
         await self.journal.change(remove)
         task = self._tasks.pop(entry_id, None)
         if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            await end_all(task)
         self._keepers.pop(entry_id, None)
         if self.models is not None:
             self.models.forget(entry_id)

@@ -15,7 +15,9 @@ import structlog
 
 from letagents.application import entries
 from letagents.application.admission import admitted
-from letagents.application.delivery import Agent, Delivery, Words
+from letagents.application.agents import Agent, Words
+from letagents.application.delivery import Delivery
+from letagents.application.endings import end_all, until_one_is_over
 from letagents.application.polling_turns import PollingTurn
 from letagents.application.polls import Polls
 from letagents.application.receipts import Reached
@@ -378,12 +380,7 @@ class Keeper:
         conversation = delivery.agent.conversation
         delivering = asyncio.create_task(delivery.run())
         ending = asyncio.create_task(conversation.ended())
-        try:
-            await asyncio.wait((delivering, ending), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            delivering.cancel()
-            ending.cancel()
-            await asyncio.gather(delivering, ending, return_exceptions=True)
+        await until_one_is_over(delivering, ending)
         why = None if delivering.cancelled() else delivering.exception()
         if isinstance(why, FenceLost):
             raise why  # the process is another supervisor's
@@ -392,10 +389,10 @@ class Keeper:
             return
         if why is not None:
             log.warning("delivery.ended", entry_id=self.entry_id, error=type(why).__name__)
-        end = await conversation.end()
+        ended = await conversation.end()
         self._conversation = None
-        cause = Ending(end.cause.value)
-        if end.cause is Cause.STOPPED and not delivering.cancelled():
+        cause = Ending(ended.cause.value)
+        if ended.cause is Cause.STOPPED and not delivering.cancelled():
             # We had to end it: its turns were lost, or the one in which it polls is over.
             cause = Ending.EXITED if why is None else Ending.CRASHED
         await self._ended(execution, cause)
@@ -428,8 +425,7 @@ class Keeper:
         """Deliver nothing any more; the process is left as it is."""
         delivering, self._delivering = self._delivering, None
         if delivering is not None:
-            delivering.cancel()
-            await asyncio.gather(delivering, return_exceptions=True)
+            await end_all(delivering)
         self._conversation = self._delivery = None
 
     async def _quarantine(self, _entry: Entry) -> None:
@@ -483,9 +479,6 @@ class Keeper:
         waiting = asyncio.ensure_future(self.wait(max(0.0, seconds)))
         changed = asyncio.ensure_future(self._changed.wait())
         try:
-            await asyncio.wait((waiting, changed), return_when=asyncio.FIRST_COMPLETED)
+            await until_one_is_over(waiting, changed)
         finally:
-            for task in (waiting, changed):
-                task.cancel()
-            await asyncio.gather(waiting, changed, return_exceptions=True)
             self._changed.clear()

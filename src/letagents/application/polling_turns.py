@@ -8,18 +8,21 @@ turn of its own. What is said in the room is not handed over here: the agent ask
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from datetime import timedelta
 
 import anyio
 import attrs
 import structlog
 
+from letagents.application import begun_turns
 from letagents.application.admission import admitted
-from letagents.application.delivery import AGAIN_AFTER, FIRST_LOOK, NAMING, POLL, Agent
+from letagents.application.agents import Agent
+from letagents.application.begun_turns import Naming
+from letagents.application.endings import end_all
+from letagents.application.outages import outlasted
 from letagents.application.polls import Polls
 from letagents.domain import custody, turn_prompts, turns
 from letagents.domain.custody import End, Phase, Polling
-from letagents.domain.errors import LetAgentsError, Retry
 from letagents.domain.ids import MessageId
 from letagents.domain.messages import After
 from letagents.domain.turns import Fate
@@ -30,6 +33,8 @@ from letagents.ports.supervision import Supervision
 
 log = structlog.get_logger()
 
+POLL = timedelta(seconds=25)
+"""How long an empty room is waited in at a time."""
 LOOKED_EVERY = 15.0
 """Seconds between two looks at a turn that an earlier supervisor has begun."""
 
@@ -46,11 +51,7 @@ class PollingTurn:
     pause: Callable[[float], Awaitable[None]] = anyio.sleep
     tell: Callable[[str, str], None] = lambda kind, summary: None
     """Is told what happens, as it happens."""
-    _named: asyncio.Event = attrs.field(factory=asyncio.Event)
-    """Set unless the turn was begun and its id is not written down yet."""
-
-    def __attrs_post_init__(self) -> None:
-        self._named.set()
+    _naming: Naming = attrs.field(factory=Naming)
 
     @property
     def has_moved(self) -> bool:
@@ -75,11 +76,8 @@ class PollingTurn:
             turn.result()
         finally:
             unwatch()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(NAMING):
-                    await self._named.wait()
-            turn.cancel()
-            await asyncio.gather(turn, return_exceptions=True)
+            await self._naming.waited_for()
+            await end_all(turn)
 
     async def _turn(self) -> None:
         entry_id, execution_id = self.agent.entry_id, self.agent.execution_id
@@ -103,15 +101,12 @@ class PollingTurn:
 
         async def started(turn_id: str) -> None:
             await self._change(lambda polling: custody.active(polling, turn_id))
-            self._named.set()
+            self._naming.done()
             self.tell("polling.began", f"It waits from {begins} on.")
 
-        self._named.clear()
-        try:
+        with self._naming.under_way():
             turn = Turn(activation_id, text, self.ids.uuid())
             return await self.agent.conversation.run(turn, started)
-        finally:
-            self._named.set()
 
     async def _where_it_begins(self) -> MessageId:
         """Return up to where the agent has seen its room; an empty one is waited in."""
@@ -119,17 +114,14 @@ class PollingTurn:
         known = await admitted(self.journal, self.rooms, agent.entry_id, agent.room_id)
         cursor = known.cursor
         while cursor is None:
-            try:
-                page = await self.rooms.wait(
+            page = await outlasted(
+                lambda: self.rooms.wait(
                     agent.room_id, After(None), timeout=POLL, viewer=agent.fence
-                )
-            except LetAgentsError as error:
-                if error.retry is not Retry.LATER:
-                    raise
-                log.warning("room.unavailable", entry_id=agent.entry_id, code=error.code)
-                await self.pause(AGAIN_AFTER)
-            else:
-                cursor = page.messages[0].id if page.messages else None
+                ),
+                self.pause,
+                room_id=str(agent.room_id),
+            )
+            cursor = page.messages[0].id if page.messages else None
         return cursor
 
     async def _looked_up(self, known: Polling) -> Fate:
@@ -138,16 +130,16 @@ class PollingTurn:
             return turns.Unknowable("its turn is over")
         if known.session_id != str(self.agent.fence.session_id):
             return turns.Unknowable("its server gave it another session")
-        conversation, turn_id, pause = self.agent.conversation, known.turn_id, FIRST_LOOK
+        turn_id = known.turn_id
+
+        async def ask() -> Fate:
+            return await self.agent.conversation.fate(known.activation_id, turn_id)
+
         await self._change(custody.uncertain)
-        fate = await conversation.fate(known.activation_id, turn_id)
+        fate = await ask()
         if turn_id is not None and isinstance(fate, turns.Running):
             await self._change(lambda polling: custody.active(polling, turn_id))
-        while isinstance(fate, turns.Running):
-            await self.pause(pause)
-            pause = min(2 * pause, LOOKED_EVERY)
-            fate = await conversation.fate(known.activation_id, turn_id)
-        return fate
+        return await begun_turns.over(fate, ask, self.pause, longest=LOOKED_EVERY)
 
     async def _change(self, move: Callable[[Polling], Polling]) -> None:
         known = await self.polls.of(self.agent.entry_id, self.agent.execution_id)

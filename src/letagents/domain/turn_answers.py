@@ -15,9 +15,10 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
+from letagents.domain import inbox, turns
 from letagents.domain.effects import Effect, EffectRefused, State
 from letagents.domain.inbox import NO_REPLY, How, Item, Outcome, reply
-from letagents.domain.turns import Answered, Silent
+from letagents.domain.turns import Answered, Fate, Silent
 
 COMPLETE, THREAD = "complete_room_turn", "set_reply_thread"
 TOOLS = (COMPLETE, THREAD)
@@ -122,3 +123,23 @@ def threaded(item: Item, arguments: Mapping[str, object]) -> Item:
 def goes_into_thread(item: Item) -> bool:
     """Whether the answer of an item belongs to the thread of its message."""
     return item.opens_thread or item.is_in_thread
+
+
+def ended(item: Item, fate: Fate) -> Item:
+    """Return an item once its turn is over, or cannot be known to be."""
+    if item.proposal is not None and not isinstance(fate, turns.Interrupted):
+        return inbox.ended(item, item.proposal)
+    match fate:
+        case turns.Answered():
+            return inbox.ended(item, inbox.reply(fate.text))
+        case turns.Silent():
+            return inbox.ended(item, inbox.NO_REPLY)
+        case turns.Unreadable():
+            return inbox.ended(item, inbox.UNREADABLE)
+        case turns.NeverStarted():
+            return inbox.ended(item, inbox.NEVER_BEGAN)
+        case turns.Interrupted():
+            return inbox.cancelled(item)
+        case turns.Failed() | turns.Unknowable():
+            return inbox.blocked(item, fate.why)
+    return item

@@ -17,6 +17,7 @@ from typing import Any
 import attrs
 import structlog
 
+from letagents.application.endings import end_all
 from letagents.application.granting import Grants
 from letagents.application.household import Household
 from letagents.application.keeping import THERE
@@ -183,9 +184,7 @@ async def _kept(household: Household, server: Server, grants: Grants) -> AsyncIt
     try:
         yield
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end_all(*tasks)
 
 
 def _identity(environ: Mapping[str, str]) -> Identity:
