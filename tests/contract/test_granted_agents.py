@@ -299,7 +299,7 @@ async def test_who_is_refused_is_handed_nothing_until_a_new_grant_is_there(
     answer["expires_at"] = moments.to_text(world.clock.now() + timedelta(hours=24))
     world.told.plan = [answer] if plan == ["another"] else plan
     await world.grants.beat()
-    await world.until(lambda: keeper._delivering is None)
+    await world.until(lambda: not keeper.is_delivering)
 
     assert (world.entry.admission, shown(world.entry)["condition"]) == (
         Admission.BLOCKED,
@@ -383,11 +383,11 @@ async def test_an_agent_that_polls_goes_on_polling_with_a_new_grant(tmp_path: Pa
     world.clock.pass_by(timedelta(hours=23, minutes=30))
     world.told.plan = [401]
     await world.grants.beat()
-    await world.until(lambda: keeper._delivering is None)
+    await world.until(lambda: not keeper.is_delivering)
     refused = await world.lent(keeper)
     told = await world.install()
     lent, _ = await world.lent(keeper)
-    await world.until(lambda: keeper._delivering is not None)
+    await world.until(lambda: keeper.is_delivering)
 
     assert (refused, lent, told["status"]) == ((Lent.STALE, None), Lent.AVAILABLE, "installed")
     assert world.entry.polling is not None

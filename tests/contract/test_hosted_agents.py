@@ -132,7 +132,7 @@ async def test_who_is_signed_out_is_told_so_and_starts_once_signed_in(world: Ser
     world.clock.pass_by((world.entry.history.not_before or world.clock.now()) - world.clock.now())
     assert await keeper.step() is Action.START
     assert world.alive() == 1
-    await keeper._leave()
+    await keeper.leave()
 
 
 async def test_a_room_that_was_named_by_its_code_is_kept_by_its_own_name(
@@ -147,7 +147,7 @@ async def test_a_room_that_was_named_by_its_code_is_kept_by_its_own_name(
 
     assert world.entry.room_id == str(room.room_id)
     assert world.entry.last_error is None
-    await keeper._leave()
+    await keeper.leave()
 
 
 # --- tools ----------------------------------------------------------------------------------------

@@ -273,7 +273,7 @@ async def test_a_conversation_that_its_program_lost_is_begun_anew(world: World) 
     assert "lost" in told
     assert world.entry.continuation_id == "conversation-2"
     assert world.entry.last_error is None
-    await keeper._leave()
+    await keeper.leave()
 
 
 @pytest.mark.rule("J40", "J45")
@@ -309,7 +309,7 @@ async def test_a_program_that_is_not_installed_is_told_and_tried_again_later(
     world.clock.pass_by(timedelta(seconds=1))
     assert await keeper.step() is Action.START
     assert world.alive() == 1
-    await keeper._leave()
+    await keeper.leave()
 
 
 @pytest.mark.rule("J40")

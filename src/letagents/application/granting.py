@@ -15,8 +15,7 @@ import structlog
 from letagents.application.client import LetAgents
 from letagents.application.servers import Lodging
 from letagents.application.supervising import Supervising
-from letagents.domain import held_grants
-from letagents.domain.bindings import Claim
+from letagents.domain import held_grants, names
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.fencing import UNNUMBERED, Fence
 from letagents.domain.held_grants import (
@@ -37,13 +36,6 @@ from letagents.ports.ids import Ids
 from letagents.ports.supervision import Journal
 
 log = structlog.get_logger()
-
-_LABELS = {
-    "codex": "Codex",
-    "claude-code": "Claude Code",
-    "cursor": "Cursor",
-    "open-model": "Open Model",
-}
 
 
 @attrs.define(eq=False)
@@ -159,15 +151,7 @@ class Grants:
         entry = await self._entry(entry_id)
         if entry is None or entry.execution is None or entry.execution.is_over:
             return
-        claim = Claim(
-            entry_id=entry_id,
-            room_id=entry.room_id,
-            work_attempt_id=entry.work_attempt_id,
-            execution_id=entry.execution.execution_id,
-            session_id=str(made.session.session_id),
-            api_url=entry.api_url,
-        )
-        await self.sessions.bind(claim, made.fence.token, made)
+        await self.sessions.bind_opened(entry, entry.execution, made)
 
     # --- being let in -------------------------------------------------------------------------
 
@@ -402,5 +386,5 @@ def _asked(entry: Entry, grant: Grant) -> dict[str, str]:
         "agent_instance_id": f"daemon:{entry.entry_id}",
         "display_name": entry.display_name,
         "runtime": entry.provider,
-        "ide_label": _LABELS.get(entry.provider, entry.provider),
+        "ide_label": names.ide_label(entry.provider) or entry.provider,
     }

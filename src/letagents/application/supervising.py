@@ -14,6 +14,7 @@ from letagents.application.agent_states import WatchedJournal
 from letagents.domain import bindings, fencing
 from letagents.domain.bindings import Binding, BindingRefused, Claim, Lent, Place
 from letagents.domain.ids import Credential, MessageId, Token
+from letagents.domain.manifest import Entry, Execution
 from letagents.domain.sessions import Connection, Session
 from letagents.ports.clock import Clock
 from letagents.ports.supervision import Hold, Journal
@@ -109,6 +110,18 @@ class Supervising:
         self.vault.keep(binding, self._held(binding, token, made))
         log.info("session.bound", entry_id=claim.entry_id, epoch=binding.epoch)
         return binding
+
+    async def bind_opened(self, entry: Entry, execution: Execution, made: Connection) -> None:
+        """Bind the session that was opened for an agent's process. Raises: as `bind`."""
+        claim = Claim(
+            entry_id=entry.entry_id,
+            room_id=entry.room_id,
+            work_attempt_id=execution.work_attempt_id,
+            execution_id=execution.execution_id,
+            session_id=str(made.session.session_id),
+            api_url=entry.api_url,
+        )
+        await self.bind(claim, made.fence.token, made)
 
     def _holds(self, known: Binding, token: Token) -> bool:
         held = self.vault.of(known)

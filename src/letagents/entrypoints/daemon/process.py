@@ -20,8 +20,8 @@ import structlog
 from letagents.application.endings import end_all
 from letagents.application.granting import Grants
 from letagents.application.household import Household
-from letagents.application.keeping import THERE
 from letagents.application.polls import Polls
+from letagents.application.tending import THERE
 from letagents.application.turn_control import TurnControls
 from letagents.domain.errors import NotAvailable
 from letagents.domain.supervised import SupervisorUnavailable
