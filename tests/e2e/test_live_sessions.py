@@ -1,5 +1,6 @@
 """A Codex that works in a room by itself, as the chat sees it that started it."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from datetime import timedelta
@@ -14,6 +15,7 @@ from tests.integration import provider_stages
 
 from letagents.adapters.providers.live_codex import AppServers
 from letagents.domain.activity import Report
+from letagents.domain.errors import Malformed
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.domain.progress import Activity
@@ -41,6 +43,25 @@ async def house(tmp_path: Path, codex: ScriptedCodex) -> AsyncIterator[House]:
         AsyncExitStack() as chats,
     ):
         yield House(letagents, "2025-11-25", chats)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+async def timed(
+    tmp_path: Path, codex: ScriptedCodex, clock: ManualClock
+) -> AsyncIterator[tuple[House, Chat]]:
+    """A house whose time passes when a test says so."""
+    settings = Settings(home=tmp_path, codex_observed=timedelta(0))
+    async with (
+        open_letagents(settings, codex=codex, surroundings=Here(), clock=clock) as letagents,
+        AsyncExitStack() as chats,
+    ):
+        house = House(letagents, "2025-11-25", chats)
+        yield house, await house.chat("claude-code")
 
 
 @pytest.fixture
@@ -83,6 +104,22 @@ async def test_a_session_is_gone_on_with_and_not_doubled(chat: Chat, codex: Scri
     assert len(codex.prompts) == 2
 
 
+async def test_a_session_that_is_asked_for_twice_at_once_is_started_once(
+    chat: Chat, codex: ScriptedCodex
+) -> None:
+    told: list[dict[str, Any]] = []
+
+    async def ask() -> None:
+        told.append(await start(chat))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask)
+        tasks.start_soon(ask)
+
+    assert sorted(one["local_codex_session_reused"] for one in told) == [False, True]
+    assert len(codex.prompts) == 1
+
+
 async def test_a_chat_enters_a_room_with_a_live_session(chat: Chat) -> None:
     joined = await chat.call("join_room", name="workshop", session_mode="live")
 
@@ -110,6 +147,18 @@ async def test_a_session_that_ends_at_once_is_no_session_and_leaves_nothing(
     assert told["success"] is False
     assert told["error"] == f"Codex worker exited during startup: {why}."
     assert codex.there == {}
+
+
+@pytest.mark.parametrize("url", ["garbage", "http://127.0.0.1:1", "ws://[::1", "ws://h:99999"])
+async def test_a_server_that_is_set_wrongly_is_refused_before_anything_is_started(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LETAGENTS_CODEX_SERVER_URL", url)
+    servers = AppServers(provider_stages.TOOLS)
+
+    with pytest.raises(Malformed, match="LETAGENTS_CODEX_SERVER_URL"):
+        _ = servers.set_url
+    assert not await servers.is_ready(url)
 
 
 async def test_where_there_is_none_it_is_said(chat: Chat) -> None:
@@ -168,6 +217,62 @@ async def test_the_room_sees_what_the_session_s_worker_does(
     ]
     bound = (await house.letagents.state.read()).sessions[status["session"]["agent_session_id"]]
     assert bound.agent_instance_id == registered["worker_id"]
+
+
+@pytest.mark.rule("Y37", "Y48")
+async def test_the_room_is_shown_no_secret_and_nothing_under_somebody_else_s_name(
+    timed: tuple[House, Chat], clock: ManualClock, codex: ScriptedCodex
+) -> None:
+    house, chat = timed
+    other = await house.chat("codex-mcp-client")
+    await other.call("join_room", name="workshop")
+    await other.call("register_agent_session", registration_key="other", room_id="workshop")
+    clock.pass_by(timedelta(minutes=1))
+    await start(chat)
+    mark = re.findall(r"LOCAL_CODEX_ROOM_[\w-]+(?=_DONE)", codex.prompts[0])[0]
+    codex.seen = Seen("active", "inProgress", ({"type": "userMessage", "text": codex.prompts[0]},))
+    own = await house.chat("codex-mcp-client")
+    await own.call("join_room", name="workshop")
+    its = await own.call(
+        "register_agent_session", registration_key="its own", room_id="workshop", runtime="codex"
+    )
+    with anyio.fail_after(PATIENCE):
+        await codex.followed.wait()
+        codex.tell(Activity("item/started", f"\x1b[1mcurl -H 'Bearer {'k' * 20}' {mark}"))
+        [trace] = await _traces(house)
+    status = await chat.call("status_local_codex_session")
+
+    assert trace.latest.summary == "\N{REPLACEMENT CHARACTER}[1mcurl -H 'Bearer [hidden]' [hidden]"
+    assert mark not in str(status["recent_items"])
+    bound = (await house.letagents.state.read()).sessions[status["session"]["agent_session_id"]]
+    assert bound.agent_instance_id == its["worker_id"]
+
+
+async def test_a_session_is_heard_again_after_the_line_to_it_ended_and_until_its_turn_ends(
+    timed: tuple[House, Chat], clock: ManualClock, codex: ScriptedCodex
+) -> None:
+    house, chat = timed
+    chat.visit.client.live.sessions.bridge.snapshot = 0.02
+    await start(chat)
+    await chat.call(
+        "register_agent_session", registration_key="its", room_id="workshop", runtime="codex"
+    )
+    with anyio.fail_after(PATIENCE):
+        await codex.followed.wait()
+        codex.hang_up()
+        await codex.followed.wait()
+        codex.tell(Activity("item/started", "heard again"))
+        [trace] = await _traces(house)
+        clock.pass_by(timedelta(seconds=1))
+        codex.seen = Seen("idle", "completed", activity=Activity("snapshot", "That is all."))
+        while codex.there:  # noqa: ASYNC110  nobody is told
+            await anyio.sleep(0.02)
+    [last] = await _traces(house)
+    status = await chat.call("status_local_codex_session")
+
+    assert trace.latest.summary == "heard again"
+    assert (last.latest.summary, last.latest.status) == ("That is all.", "idle")
+    assert status["session"]["status"] == "completed"
 
 
 @pytest.mark.rule("Y38")

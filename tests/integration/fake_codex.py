@@ -48,6 +48,7 @@ def ready(connection: websockets.ServerConnection, request: Request) -> Response
 
 async def converse(socket: websockets.ServerConnection) -> None:
     told_of: set[str] = set()
+    await socket.send("[" * 200_000)  # what cannot be read
     async for text in socket:
         said = json.loads(text)
         if "id" in said:

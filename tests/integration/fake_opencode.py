@@ -98,6 +98,7 @@ class Server(http.server.BaseHTTPRequestHandler):
         self.send_header("content-type", "text/event-stream")
         self.end_headers()
         try:
+            self.wfile.write(b"data: " + b"[" * 200_000 + b"\n\n")  # what cannot be read
             while True:
                 self.wfile.write(b'data: {"type": "server.heartbeat", "properties": {}}\n\n')
                 self.wfile.flush()

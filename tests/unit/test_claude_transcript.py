@@ -53,7 +53,7 @@ def test_an_answer_counts_once_the_model_was_at_its_end(
 @pytest.mark.rule("Y12")
 def test_a_line_that_a_kill_cut_off_is_passed_over(tmp_path: Path) -> None:
     file = tmp_path / "session.jsonl"
-    file.write_text(f'{json.dumps(PROMPT)}\n{{"type": "assis')
+    file.write_text(f'{json.dumps(PROMPT)}\n{"[" * 200_000}\n{{"type": "assis')
 
     assert isinstance(claude_transcript.fate([file], "item-1", "turn-1"), Unknowable)
     assert isinstance(claude_transcript.fate([file], "item-2", None), Unknowable)

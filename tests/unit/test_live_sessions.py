@@ -163,6 +163,7 @@ def test_a_worker_of_another_program_is_none_of_codex() -> None:
     assert not live_sessions.is_codex(worker("x", runtime="antigravity", tool_bridge_id="codexes"))
 
 
+@pytest.mark.rule("Y48")
 def test_a_live_session_is_the_worker_that_it_was_bound_to_or_the_first_since_it_began() -> None:
     early = worker("early", created_at=NOW - timedelta(hours=1))
     first = worker("first", created_at=NOW + timedelta(seconds=5))
@@ -172,12 +173,34 @@ def test_a_live_session_is_the_worker_that_it_was_bound_to_or_the_first_since_it
     for one in (early, claude, later, first):
         state = local_state.save_session(state, one)
     bound = attrs.evolve(SESSION, agent_session_id="later")
+    another = attrs.evolve(SESSION, session_id="two", agent_session_id="first")
     before = attrs.evolve(SESSION, started_at=live_sessions.text_of(NOW + timedelta(days=1)))
 
     assert live_sessions.worker(state, SESSION) == first
     assert live_sessions.worker(state, bound) == later
-    assert live_sessions.worker(state, before) == first
+    assert live_sessions.worker(live_sessions.saved(state, another), SESSION) == later
+    assert live_sessions.worker(state, before) is None
     assert live_sessions.worker(LocalState(), SESSION) is None
+
+
+@pytest.mark.rule("Y35")
+@pytest.mark.parametrize("end", [Status.COMPLETED, Status.INTERRUPTED])
+def test_an_end_that_was_seen_is_kept_by_who_does_not_see_it_any_more(end: Status) -> None:
+    state = live_sessions.saved(LocalState(), attrs.evolve(SESSION, status=end))
+    _, noted = live_sessions.noted(
+        state, "one", now=NOW, status=Status.UNKNOWN, last_error="nobody answers"
+    )
+
+    assert noted is not None
+    assert (noted.status, noted.last_error) == (end, None)
+
+
+def test_fields_that_another_program_wrote_in_another_form_count_as_not_there() -> None:
+    odd = {"max_minutes": "long", "server_pid": True, "launched_server": "yes", "cwd": "/work"}
+    found = live_sessions.read({**live_sessions.plain(SESSION), **odd})
+
+    assert found is not None
+    assert (found.max_minutes, found.server_pid, found.launched_server) == (0, None, False)
 
 
 @pytest.mark.rule("Y38")

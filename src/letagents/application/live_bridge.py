@@ -12,18 +12,18 @@ import structlog
 
 from letagents.application.memory import Stores
 from letagents.domain import activity as activity_of
-from letagents.domain import live_sessions, reasoning
+from letagents.domain import live_sessions, messages, reasoning, redaction
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.fencing import UNNUMBERED, Fence
 from letagents.domain.ids import RoomId, SessionId
-from letagents.domain.live_sessions import LiveSession
+from letagents.domain.live_sessions import LiveSession, Status
 from letagents.domain.local_state import LocalState, StoredSession
 from letagents.domain.progress import Activity
 from letagents.domain.throttles import Throttle
 from letagents.domain.ticks import Tick
 from letagents.ports.activity import Reports
 from letagents.ports.clock import Clock
-from letagents.ports.live_codex import LiveCodex
+from letagents.ports.live_codex import CodexUnreachable, LiveCodex
 from letagents.ports.state import StateStore
 
 log = structlog.get_logger()
@@ -48,33 +48,52 @@ class Bridge:
     _reported: dict[str, Tick] = attrs.field(factory=dict)
 
     async def run(self, session_id: str) -> None:
-        """Show what a session does, until it is over.
-
-        Raises:
-            CodexUnreachable: its server is not there any more.
-        """
-        session = live_sessions.of_id(await self.state.read(), session_id)
-        if session is None:
-            return
+        """Show what a session does, until it is over, however often the line to it ends."""
         throttle = Throttle()
+        while (session := await self._alive(session_id)) is not None:
+            try:
+                if await self._is_over(session, throttle):
+                    return
+            except CodexUnreachable as error:
+                log.info("live_session.unheard", session_id=session_id, code=error.code)
+                await anyio.sleep(self.snapshot)
+
+    async def _alive(self, session_id: str) -> LiveSession | None:
+        session = live_sessions.of_id(await self.state.read(), session_id)
+        return session if session is not None and session.status.is_alive else None
+
+    async def _is_over(self, session: LiveSession, throttle: Throttle) -> bool:
+        """Show what is told over one line, until that ends; return whether the turn is over."""
         newest, told = anyio.create_memory_object_stream[Activity](1)
 
         def tell(activity: Activity) -> None:
             with suppress(anyio.WouldBlock):  # one waits to be shown; a later one will be
                 newest.send_nowait(activity)
 
-        async with newest, told, self.codex.follow(session.server_url, tell):
-            while session is not None and session.status.is_alive:
+        async with newest, told, self.codex.follow(session.server_url, tell) as is_open:
+            while is_open() and await self._alive(session.session_id) is not None:
                 await self._beat(session)
-                activity = None
+                activity, status = None, session.status
                 with anyio.move_on_after(self.snapshot):
                     activity = await told.receive()
                 if activity is None:
-                    seen = await self.codex.look(*session.place)
-                    activity = seen.activity
+                    activity, status = await self._look(session)
                 if activity is not None:
-                    await self._show(session_id, activity, throttle)
-                session = live_sessions.of_id(await self.state.read(), session_id)
+                    await self._show(session.session_id, activity, throttle)
+                if status.is_over:
+                    return True
+        return False
+
+    async def _look(self, session: LiveSession) -> tuple[Activity | None, Status]:
+        """Return what can be shown of its thread, and where it stands."""
+        seen = await self.codex.look(*session.place)
+        status = live_sessions.derived(
+            session.status, thread=seen.thread_status, turn=seen.turn_status
+        )
+        if seen.activity is None or not status.is_over:
+            return seen.activity, status
+        end = "blocked" if status is Status.FAILED else "idle"
+        return attrs.evolve(seen.activity, status=end), status
 
     async def _show(self, session_id: str, activity: Activity, throttle: Throttle) -> None:
         state = await self.state.read()
@@ -88,7 +107,7 @@ class Bridge:
         if session.agent_session_id != worker.session_id:
             await self._bind(session_id, worker)
         try:
-            said = _trace(activity)
+            said = _trace(activity, session)
             await stores.reasonings.post(RoomId(session.room_id), said, _fence(worker))
             await self._report(session, worker, activity.method, activity.status)
         except LetAgentsError as error:
@@ -129,16 +148,21 @@ class Bridge:
         await self.state.transact(bound)
 
 
-def _trace(activity: Activity) -> reasoning.Trace:
+def _trace(activity: Activity, session: LiveSession) -> reasoning.Trace:
     return reasoning.trace(
         {
-            "summary": activity.summary,
+            "summary": _shown(activity.summary, session),
             "goal": GOAL,
-            "checking": activity.checking,
+            "checking": _shown(activity.checking, session) if activity.checking else None,
             "next_action": activity.next_action,
             "status": activity.status,
         }
     )
+
+
+def _shown(text: str, session: LiveSession) -> str:
+    """Return the beginning of a text of Codex as everybody in the room may see it."""
+    return redaction.shown(session.unmarked(messages.keepable(text[: redaction.LONGEST])))
 
 
 def _fence(worker: StoredSession) -> Fence:

@@ -53,6 +53,11 @@ class Inspected:
     def is_reachable(self) -> bool:
         return self.seen is not None
 
+    @property
+    def items(self) -> list[dict[str, object]]:
+        """The last that was said in its turn, as everybody may see it."""
+        return [_unmarked(self.session, item) for item in self.seen.items] if self.seen else []
+
 
 @attrs.define(eq=False)
 class LiveSessions:
@@ -67,6 +72,7 @@ class LiveSessions:
     background: Background
     observed: timedelta = OBSERVED
     watched_every: float = WATCHED_EVERY
+    _starting: anyio.Lock = attrs.field(factory=anyio.Lock)
     _launched: dict[str, Server] = attrs.field(factory=dict)
     _watches: dict[str, Callable[[], None]] = attrs.field(factory=dict)
 
@@ -79,6 +85,12 @@ class LiveSessions:
         """
         cwd = self.codex.folder(asked.cwd)
         branch = await self.surroundings.branch(cwd)
+        async with self._starting:  # who asks twice at once is to get one
+            return await self._started(entered, asked, cwd, branch)
+
+    async def _started(
+        self, entered: Entered, asked: Asked, cwd: str, branch: str | None
+    ) -> tuple[LiveSession, bool]:
         there = await self.inspect(None, entered.room.room_id)
         if there is not None and _is_it(there.session, entered, cwd, branch):
             self._watch(there.session)
@@ -271,10 +283,10 @@ class LiveSessions:
 
     def _watch(self, session: LiveSession) -> None:
         """Let the room see what it does, and look after it from time to time."""
-        if session.session_id in self._watches:
-            return
         session_id = session.session_id
-        bridge = self.background.begin("live-bridge", partial(self.bridge.run, session_id))
+        if (before := self._watches.pop(session_id, None)) is not None:
+            before()  # it may have ended by itself
+        bridge = self.background.begin("live-bridge", partial(self._shown, session_id))
         monitor = self.background.begin("live-monitor", partial(self._look_after, session_id))
 
         def stop() -> None:
@@ -282,6 +294,10 @@ class LiveSessions:
             monitor()
 
         self._watches[session_id] = stop
+
+    async def _shown(self, session_id: str) -> None:
+        await self.bridge.run(session_id)
+        await self.inspect(session_id)  # it is over: nothing of it is to be left running
 
     async def _look_after(self, session_id: str) -> None:
         while True:
@@ -292,6 +308,11 @@ class LiveSessions:
             inspected = await self.inspect(session_id)
             if inspected is None or not inspected.session.status.is_alive:
                 return
+
+
+def _unmarked(session: LiveSession, item: dict[str, object]) -> dict[str, object]:
+    text = item.get("text")
+    return {**item, "text": session.unmarked(text)} if isinstance(text, str) else item
 
 
 def _is_it(session: LiveSession, entered: Entered, cwd: str, branch: str | None) -> bool:

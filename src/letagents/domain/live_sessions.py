@@ -9,6 +9,8 @@ Y35  What became of it is read off its thread and its turn, errors first; while 
      reached, only an end that was seen is kept, and the rest is unknown.
 Y36  A session is gone on with only in the same room, folder and branch.
 Y37  What everybody may see of a session holds neither its mark nor where its program is.
+Y48  A session is the worker that it was bound to, or else the first Codex that registered in its
+     room since it began and is no other session's. It is never shown as anybody else.
 Y39  A session that has a limit is broken off once it has lasted so long, by whoever looks at it.
 """
 
@@ -21,7 +23,8 @@ import attrs
 
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.ids import RoomId
-from letagents.domain.local_state import LocalState, StoredSession, current_session, live_workers
+from letagents.domain.local_state import LocalState, StoredSession, live_workers
+from letagents.domain.redaction import HIDDEN
 
 Raw = Mapping[str, Any]
 
@@ -48,6 +51,9 @@ class Status(enum.Enum):
     @property
     def is_alive(self) -> bool:
         return self in (Status.STARTING, Status.RUNNING)
+
+
+_KEPT = (Status.COMPLETED, Status.INTERRUPTED)
 
 
 class LiveSessionFailed(LetAgentsError):
@@ -96,6 +102,10 @@ class LiveSession:
     def public(self) -> dict[str, object]:
         """Return what everybody may see (Y37)."""
         return {name: one for name, one in plain(self).items() if name not in _HIDDEN}
+
+    def unmarked(self, text: str) -> str:
+        """Return a text of its thread as everybody may see it (Y37)."""
+        return text.replace(self.token, HIDDEN) if self.token else text
 
     @property
     def place(self) -> tuple[str, str, str]:
@@ -147,12 +157,22 @@ def read(record: object) -> LiveSession | None:
     if not isinstance(record, Mapping):
         return None
     kinds = {field.name: field for field in attrs.fields(LiveSession)}
-    given = {name: record[name] for name in kinds if record.get(name) is not None}
+    given = {name: record[name] for name in kinds if _is_fit(name, record.get(name))}
     needed = ("session_id", "room_id", "cwd", "started_at", "updated_at")
     if not all(isinstance(given.get(name), str) for name in needed):
         return None
     given["status"] = _status(record.get("status"))
     return LiveSession(**{"room_identifier": given["room_id"], "token": "", **given})
+
+
+def _is_fit(name: str, value: object) -> bool:
+    """Whether a field holds what it may: other programs write there too."""
+    if name == "launched_server":
+        return isinstance(value, bool)
+    if name in ("max_minutes", "server_pid"):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return is_number and (name == "max_minutes" or isinstance(value, int))
+    return isinstance(value, str)
 
 
 def _status(value: object) -> Status:
@@ -188,11 +208,12 @@ def saved(state: LocalState, session: LiveSession) -> LocalState:
 def noted(
     state: LocalState, session_id: str, *, now: datetime, **changes: object
 ) -> tuple[LocalState, LiveSession | None]:
-    """Remember what changed of a session (Y34)."""
+    """Remember what changed of a session (Y34). An end that was seen is kept (Y35)."""
     before = of_id(state, session_id)
     if before is None:
         return state, None
-    changed: Any = changes
+    is_kept = before.status in _KEPT and changes.get("status") is Status.UNKNOWN
+    changed: Any = {} if is_kept else changes
     after = attrs.evolve(before, **changed, updated_at=text_of(now))
     ids = {after.room_id: after.session_id, **_records(state, CURRENT)}
     return _with(state, after, ids), after
@@ -227,7 +248,7 @@ def derived(
     if turn == "inProgress" or thread == "active":
         return Status.RUNNING
     if not is_reachable:
-        return before if before in (Status.COMPLETED, Status.INTERRUPTED) else Status.UNKNOWN
+        return before if before in _KEPT else Status.UNKNOWN
     return before
 
 
@@ -246,20 +267,17 @@ def is_codex(session: StoredSession) -> bool:
 
 
 def worker(state: LocalState, session: LiveSession) -> StoredSession | None:
-    """Return the session in the room of the worker that a live session is."""
-    room_id = RoomId(session.room_id)
-    there = [one for one in live_workers(state, room_id) if is_codex(one)]
+    """Return the session in the room of the worker that a live session is (Y48)."""
+    there = [one for one in live_workers(state, RoomId(session.room_id)) if is_codex(one)]
     bound = [one for one in there if one.session_id == session.agent_session_id]
+    others = {one.agent_session_id for one in known(state) if one.session_id != session.session_id}
     since = [
-        one for one in there if text_of(one.created_at + timedelta(seconds=1)) >= session.started_at
+        one
+        for one in there
+        if text_of(one.created_at + timedelta(seconds=1)) >= session.started_at
+        and one.session_id not in others
     ]
-    newest = current_session(state, room_id)
-    rest = sorted(there, key=lambda one: one.last_seen_at, reverse=True)
-    return next(iter([*bound, *since, *(one for one in there if one is newest), *rest]), None)
-
-
-def _until(session: StoredSession) -> str:
-    return text_of(session.created_at + timedelta(seconds=1))
+    return next(iter([*bound, *since]), None)
 
 
 # --- what it is told ----------------------------------------------------------------------------

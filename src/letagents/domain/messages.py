@@ -67,6 +67,11 @@ def checked_text(text: object, field: str = "text") -> str:
     return text
 
 
+def keepable(text: str) -> str:
+    """Return `text` with a mark for each character that no room keeps (M1)."""
+    return _REFUSED.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
 @attrs.frozen
 class Draft:
     """Something to say. `thread` names any message of the thread it belongs to."""

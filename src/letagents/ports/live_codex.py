@@ -15,6 +15,9 @@ import attrs
 from letagents.domain.errors import LetAgentsError, Retry
 from letagents.domain.progress import Activity
 
+IsOpen = Callable[[], bool]
+"""Whether a server is listened to yet: a line may end by itself."""
+
 
 class CodexUnreachable(LetAgentsError):
     """A Codex app-server is not there, or does not answer."""
@@ -110,8 +113,8 @@ class LiveCodex(Protocol):
 
     def follow(
         self, url: str, tell: Callable[[Activity], None]
-    ) -> AbstractAsyncContextManager[None]:
-        """Tell what goes on at a server, as long as this is open.
+    ) -> AbstractAsyncContextManager[IsOpen]:
+        """Tell what goes on at a server, as long as this is open; it says whether it is yet.
 
         Raises:
             CodexUnreachable: nobody answers.

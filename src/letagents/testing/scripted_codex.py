@@ -1,7 +1,7 @@
 """A Codex for live sessions that is where a test puts it: nothing is started."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import anyio
 import anyio.lowlevel
@@ -9,7 +9,7 @@ import attrs
 
 from letagents.domain.errors import Malformed
 from letagents.domain.progress import Activity
-from letagents.ports.live_codex import Begun, CodexUnreachable, Seen, Server
+from letagents.ports.live_codex import Begun, CodexUnreachable, IsOpen, Seen, Server
 
 AT_WORK = Seen("active", "inProgress")
 
@@ -69,15 +69,21 @@ class ScriptedCodex:
         self.interrupted.append(turn_id)
 
     @asynccontextmanager
-    async def follow(self, url: str, tell: Callable[[Activity], None]) -> AsyncIterator[None]:
+    async def follow(self, url: str, tell: Callable[[Activity], None]) -> AsyncIterator[IsOpen]:
         """Tell what the test says."""
         self._check(url)
         self._told.append(tell)
         self.followed.set()
         try:
-            yield
+            yield lambda: tell in self._told
         finally:
-            self._told.remove(tell)
+            with suppress(ValueError):
+                self._told.remove(tell)
+
+    def hang_up(self) -> None:
+        """End all lines; the server goes on."""
+        self._told.clear()
+        self.followed = anyio.Event()
 
     def tell(self, activity: Activity) -> None:
         """Let all who follow know."""

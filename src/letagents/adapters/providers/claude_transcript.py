@@ -123,7 +123,7 @@ def _lines(file: Path) -> Iterator[Raw]:
         for text in opened:
             try:
                 line = json.loads(text)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue  # a kill cut it off
             if isinstance(line, Mapping):
                 yield line

@@ -46,6 +46,7 @@ class CodexLink:
     """An open line. Close it with `aclose`."""
 
     _socket: "ClientConnection" = attrs.field(repr=False)
+    _answered_within: float = ANSWERED_WITHIN
     _waiting: dict[int, "asyncio.Future[Any]"] = attrs.field(factory=dict, repr=False)
     _listeners: dict[int, Listener] = attrs.field(factory=dict, repr=False)
     _numbers: Iterator[int] = attrs.field(factory=lambda: itertools.count(1), repr=False)
@@ -65,7 +66,7 @@ class CodexLink:
         answer = asyncio.get_running_loop().create_future()
         self._waiting[number] = answer
         try:
-            async with asyncio.timeout(ANSWERED_WITHIN):
+            async with asyncio.timeout(self._answered_within):
                 asked = {"jsonrpc": "2.0", "id": number, "method": method}
                 await self._send(asked if params is None else {**asked, "params": dict(params)})
                 result = await answer
@@ -122,7 +123,7 @@ class CodexLink:
     async def _take(self, text: str | bytes) -> None:
         try:
             message = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         if not isinstance(message, Mapping):
             return
@@ -157,7 +158,9 @@ def _settle(answer: "asyncio.Future[Any]", message: Raw) -> None:
     answer.set_exception(CodexRefused(redaction.shown(str(text)), told.get("code")))
 
 
-async def open_link(url: str, client: str = "letagents-supervisor") -> CodexLink:
+async def open_link(
+    url: str, client: str = "letagents-supervisor", answered_within: float = ANSWERED_WITHIN
+) -> CodexLink:
     """Open a line to the server at `url`, over no proxy.
 
     Raises:
@@ -177,7 +180,7 @@ async def open_link(url: str, client: str = "letagents-supervisor") -> CodexLink
         )
     except (WebSocketException, OSError, TimeoutError, ValueError) as error:
         raise LinkClosed(f"WebSocket error connecting to {url}") from error
-    link = CodexLink(socket)
+    link = CodexLink(socket, answered_within)
     try:
         await link.greet(client)
     except BaseException as error:
@@ -189,13 +192,15 @@ async def open_link(url: str, client: str = "letagents-supervisor") -> CodexLink
 
 
 @asynccontextmanager
-async def linked(url: str, client: str) -> AsyncIterator[CodexLink]:
+async def linked(
+    url: str, client: str, answered_within: float = ANSWERED_WITHIN
+) -> AsyncIterator[CodexLink]:
     """Open a line for as long as it is used.
 
     Raises:
         LinkClosed: as `open_link`.
     """
-    link = await open_link(url, client)
+    link = await open_link(url, client, answered_within)
     try:
         yield link
     finally:

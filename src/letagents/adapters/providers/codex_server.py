@@ -50,6 +50,15 @@ def free_url() -> str:
         return f"ws://127.0.0.1:{probe.getsockname()[1]}"
 
 
+def is_address(url: str) -> bool:
+    """Whether a server can be spoken to there, as far as its address tells."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("ws", "wss") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
 def readiness(url: str) -> str:
     """Return where a server tells that it is ready."""
     parts = urlsplit(url)
@@ -61,6 +70,8 @@ async def is_ready(url: str) -> bool:
     """Whether a server at `url` says that it is ready."""
     import httpx
 
+    if not is_address(url):
+        return False
     try:
         async with httpx.AsyncClient(timeout=PROBE, trust_env=False) as client:
             return (await client.get(readiness(url))).is_success

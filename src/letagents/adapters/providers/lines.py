@@ -138,7 +138,7 @@ class LineProcess:
     def _take(self, text: bytes) -> None:
         try:
             line = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         if isinstance(line, Mapping):
             self.heard(line)

@@ -24,12 +24,15 @@ from letagents.domain.errors import Malformed
 from letagents.domain.ids import quoted
 from letagents.domain.progress import SOURCE, Activity, Streams
 from letagents.domain.turns import ProcessAmbiguous
-from letagents.ports.live_codex import Begun, CodexUnreachable, Seen, Server
+from letagents.ports.live_codex import Begun, CodexUnreachable, IsOpen, Seen, Server
 
 Raw = Mapping[str, Any]
 
 CLIENT = "letagents-local-codex-session"
+ANSWERED_WITHIN = 10.0
+"""Seconds: somebody waits for it, and a turn goes on without us."""
 SHOWN_ITEMS = 6
+PROBES = 3
 _IDENTITIES = ("LETAGENTS_AGENT_", "LETAGENTS_SUPERVISOR_")
 
 
@@ -43,7 +46,13 @@ class AppServers:
     @property
     def set_url(self) -> str | None:
         """What LETAGENTS_CODEX_SERVER_URL says."""
-        return os.environ.get("LETAGENTS_CODEX_SERVER_URL", "").strip() or None
+        url = os.environ.get("LETAGENTS_CODEX_SERVER_URL", "").strip()
+        if url and not codex_server.is_address(url):
+            raise Malformed(
+                f"LETAGENTS_CODEX_SERVER_URL: {quoted(url)} is no address of a Codex app-server.",
+                remedy="Set it to one like ws://127.0.0.1:8765, or not at all.",
+            )
+        return url or None
 
     def folder(self, cwd: str | None) -> str:
         """Return the folder as it really is."""
@@ -58,8 +67,11 @@ class AppServers:
         return str(found)
 
     async def is_ready(self, url: str) -> bool:
-        """Whether a server there says that it is ready."""
-        return await codex_server.is_ready(url)
+        """Whether a server there says that it is ready: a busy machine is asked again."""
+        for _ in range(PROBES):
+            if await codex_server.is_ready(url):
+                return True
+        return False
 
     async def launch(self, url: str | None, cwd: str) -> Server:
         """Start a server, and wait until it is ready."""
@@ -88,7 +100,7 @@ class AppServers:
     async def begin(self, url: str, cwd: str, prompt: str) -> Begun:
         """Begin a thread, and its one turn: with all that the person themselves may do here."""
         with _translated():
-            async with linked(url, CLIENT) as link:
+            async with linked(url, CLIENT, ANSWERED_WITHIN) as link:
                 started = await link.call("thread/start", {"cwd": cwd, "historyMode": "legacy"})
                 thread_id = _id(started, "thread")
                 said = {"type": "text", "text": prompt, "text_elements": []}
@@ -104,23 +116,23 @@ class AppServers:
     async def look(self, url: str, thread_id: str, turn_id: str) -> Seen:
         """Return how a turn stands."""
         with _translated():
-            async with linked(url, CLIENT) as link:
+            async with linked(url, CLIENT, ANSWERED_WITHIN) as link:
                 return _seen(await _read(link, thread_id), turn_id)
 
     async def interrupt(self, url: str, thread_id: str, turn_id: str) -> None:
         """Break a turn off."""
         with _translated():
-            async with linked(url, CLIENT) as link:
+            async with linked(url, CLIENT, ANSWERED_WITHIN) as link:
                 await link.call("turn/interrupt", {"threadId": thread_id, "turnId": turn_id})
 
     @asynccontextmanager
-    async def follow(self, url: str, tell: Callable[[Activity], None]) -> AsyncIterator[None]:
+    async def follow(self, url: str, tell: Callable[[Activity], None]) -> AsyncIterator[IsOpen]:
         """Tell what the server notifies of."""
         streams = Streams()
         with _translated():
-            async with linked(url, CLIENT) as link:
+            async with linked(url, CLIENT, ANSWERED_WITHIN) as link:
                 link.listen(lambda method, params: tell(streams.activity(method, params)))
-                yield
+                yield lambda: not link.closed.is_set()
 
     async def terminate(self, pid: int, birth: str) -> None:
         """End a server, if it is still the one of that birth."""

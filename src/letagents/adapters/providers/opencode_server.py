@@ -106,16 +106,25 @@ class OpenCode:
         try:
             async with self._client.stream("GET", "/event", timeout=None) as stream:
                 async for line in stream.aiter_lines():
-                    if line.startswith("data:"):
-                        event = json.loads(line[5:])
-                        if isinstance(event, Mapping):
-                            yield event
-        except (httpx.HTTPError, ValueError):
+                    if (event := _event(line)) is not None:
+                        yield event
+        except httpx.HTTPError:
             return
 
     async def aclose(self) -> None:
         """Close the line; the server goes on."""
         await self._client.aclose()
+
+
+def _event(line: str) -> Mapping[str, Any] | None:
+    """Return the event that a line tells; None if it tells none that can be read."""
+    if not line.startswith("data:"):
+        return None
+    try:
+        event = json.loads(line.removeprefix("data:"))
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, Mapping) else None
 
 
 def connect(

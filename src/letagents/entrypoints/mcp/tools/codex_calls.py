@@ -79,7 +79,7 @@ async def status_local_codex_session(visit: Visit, arguments: Arguments) -> Resu
         "server_reachable": found.is_reachable,
         "thread_status": seen and seen.thread_status,
         "turn_status": seen and seen.turn_status,
-        "recent_items": [_cut(item) for item in seen.items] if seen is not None else [],
+        "recent_items": [_cut(item) for item in found.items],
     }
 
 
