@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 import pytest
 
+from letagents.domain import inbox
 from letagents.domain.manifest import Entry
 from letagents.domain.recovery import Desired
 from letagents.entrypoints.daemon.process import Running, supervising
@@ -102,6 +103,21 @@ async def test_who_waits_for_news_does_not_hold_up_the_end(controlled: Controlle
     assert await waiting == told
 
 
+@pytest.mark.rule("J151")
+async def test_an_agent_is_told_to_work_to_pause_and_to_be_paused(controlled: Controlled) -> None:
+    told = await controlled.until("idle")
+    journal = controlled.running.server.methods.sessions.journal
+    item = inbox.dispatched(inbox.Item("i1", "ada", "workshop", "msg_9", 9))
+    await journal.change(lambda one: one.put_item(item))
+    news = await controlled.watched(told)
+    listed = await controlled.ask(wire.LIST_AGENTS)
+    assert [one["observed_state"] for one in (*news["entries"], *listed)] == ["working", "working"]
+
+    paused = await controlled.ask(wire.WANT_AGENT, id="ada", desired_state="paused")
+    assert paused["observed_state"] == "pausing"
+    assert (await controlled.until("paused"))["entries"][0]["provider_ref"] is None
+
+
 @pytest.mark.rule("J54")
 async def test_who_saw_another_wish_changes_none(controlled: Controlled) -> None:
     late = await controlled.ask(
@@ -123,7 +139,8 @@ async def test_the_processes_of_an_agent_are_told_with_their_ends(controlled: Co
         told = await controlled.watched(told)
 
     first, second = attempt["execution_generations"]
-    assert first["terminal"]["terminal_cause"] == "crashed"
+    how = ("terminal_cause", "exit_code", "signal")
+    assert [first["terminal"][name] for name in how] == ["crashed", None, "SIGKILL"]
     assert attempt["last_terminal"] == first["terminal"]
     assert second["terminal"] is None
     assert first["work_attempt_id"] == second["work_attempt_id"] == attempt["work_attempt_id"]

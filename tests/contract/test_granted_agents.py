@@ -18,11 +18,13 @@ from tests.contract.served import ADA, hosting
 from tests.contract.test_keeping import ROOM, World
 
 from letagents.adapters.supervision.memory import MemorySupervision
+from letagents.application.agent_states import Agent
 from letagents.application.client import LetAgents
 from letagents.application.granting import Grants
 from letagents.application.hosting import Hosting
 from letagents.application.keeping import Keeper
 from letagents.application.servers import Lodging, Servers
+from letagents.domain.agent_states import State
 from letagents.domain.bindings import Claim, Lent
 from letagents.domain.custody import Phase
 from letagents.domain.errors import NotSignedIn
@@ -136,6 +138,10 @@ class GrantedWorld(World):
         }
         install = GrantMethods(self.grants).table()[wire.INSTALL_GRANT]
         return await install(Request(2, "1", wire.INSTALL_GRANT, asked | more))
+
+    def condition(self) -> object:
+        """Return what is shown to keep the agent from its room."""
+        return shown(Agent(self.entry, State.IDLE))["condition"]
 
     async def lent(self, keeper: Keeper) -> tuple[Lent, str | None]:
         """Return what the agent's own process is lent."""
@@ -301,7 +307,7 @@ async def test_who_is_refused_is_handed_nothing_until_a_new_grant_is_there(
     await world.grants.beat()
     await world.until(lambda: not keeper.is_delivering)
 
-    assert (world.entry.admission, shown(world.entry)["condition"]) == (
+    assert (world.entry.admission, world.condition()) == (
         Admission.BLOCKED,
         "auth_blocked",
     )
@@ -310,7 +316,7 @@ async def test_who_is_refused_is_handed_nothing_until_a_new_grant_is_there(
     told = await world.install()
     await world.ask("@Juniper one?")
     assert await world.answers(1) == ["ok"]
-    assert (told["status"], shown(world.entry)["condition"]) == ("installed", "none")
+    assert (told["status"], world.condition()) == ("installed", "none")
     assert len(world.provider.started) == 1
 
 

@@ -20,7 +20,8 @@ from letagents.domain.effects import LARGEST_READ, Answer, EffectRefused, State
 from letagents.domain.errors import LetAgentsError, OutcomeUnknown, StateUnavailable
 from letagents.domain.ids import Token
 from letagents.domain.inbox import Item
-from letagents.domain.manifest import FenceLost
+from letagents.domain.manifest import FenceLost, TurnControl, TurnControlStatus
+from letagents.domain.room_moves import RoomMoveRefused
 from letagents.ports.supervision import Journal, Supervision
 from letagents.ports.tools import Authority
 from letagents.testing.contracts.supervisor import MESSAGE, ROOM
@@ -217,6 +218,38 @@ async def test_the_turns_own_answer_and_a_move_are_not_done(supervised: Supervis
 
     assert (reply.answer, move.answer) == (Answer.FINAL_ANSWER, Answer.ROOM_MOVE)
     assert supervised.tools.runs == 0
+
+
+@pytest.mark.rule("J149")
+async def test_no_move_is_prepared_while_it_is_not_known_whether_the_turn_was_stopped(
+    supervised: Supervised,
+) -> None:
+    await supervised.start()
+    before = await supervised.execute(asked(1, "join_room", name="elsewhere"))
+    now = ManualClock().now()
+
+    def doubt(journal: Journal) -> None:
+        entry = journal.entry("e1")
+        assert entry is not None
+        control = TurnControl(
+            action_id="a1",
+            work_attempt_id="w1",
+            execution_id="x1",
+            item_id=journal.unfinished("e1")[0].item_id,
+            turn_id="t1",
+            status=TurnControlStatus.UNCERTAIN,
+            recorded_at=now,
+            updated_at=now,
+        )
+        journal.put_entry(attrs.evolve(entry, control=control))
+
+    await supervised.sessions.journal.change(doubt)
+
+    with pytest.raises(RoomMoveRefused, match="Room move is blocked by unresolved turn control"):
+        await supervised.execute(asked(2, "join_room", name="another"))
+    again = await supervised.execute(asked(1, "join_room", name="elsewhere"))
+    assert again == before
+    assert supervised.states() == [State.PREPARED]
 
 
 async def test_when_the_turn_is_over_nothing_more_is_begun(supervised: Supervised) -> None:

@@ -139,7 +139,7 @@ async def test_how_agents_are_is_followed_and_looked_up(tmp_path: Path) -> None:
             await follow("display_name", "Countess")
         assert renamed.endswith("  Others call it Countess from its next start on.\n")
         crashed, alive = (await ours.shown("processes", "ada")).splitlines()
-        assert "  crashed at " in crashed
+        assert "  crashed (SIGKILL) at " in crashed
         assert alive.endswith("  is there")
         ours.provider.plays.append(Play(hangs=True))
         await ours.ask()

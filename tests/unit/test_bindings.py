@@ -162,9 +162,21 @@ def test_a_secret_is_lent_over_the_exact_route(
 
 @pytest.mark.rule("J35")
 def test_nothing_is_lent_without_a_binding() -> None:
-    current = {"generation": 7, "own": 7}
-    assert bindings.lending(CLAIM, PLACE, None, **current, has_secret=True) is Lent.STALE
-    assert not bindings.is_installable(CLAIM, PLACE, None, **current)
+    found = bindings.lending(CLAIM, PLACE, None, generation=7, own=7, has_secret=True)
+    assert found is Lent.STALE
+    assert not bindings.is_installable(CLAIM, PLACE, None, generation=7, own=7)
+
+
+@pytest.mark.rule("J35")
+def test_who_has_to_be_in_a_turn_and_is_not_is_lent_nothing() -> None:
+    found = [
+        bindings.lending(
+            CLAIM, PLACE, bound(), generation=7, own=7, has_secret=True, is_in_turn=is_in_turn
+        )
+        for is_in_turn in (True, False)
+    ]
+
+    assert found == [Lent.AVAILABLE, Lent.STALE]
 
 
 @pytest.mark.rule("J36")

@@ -65,6 +65,45 @@ def test_a_turn_that_is_named_is_the_one_that_goes_on() -> None:
             asked(at, entry)
 
 
+@pytest.mark.rule("J16", "J17")
+@pytest.mark.parametrize(
+    ("at", "entry", "said"),
+    [
+        (attrs.evolve(AT, generation=6), None, "completion belongs to a stale daemon generation"),
+        (AT, None, "effect completion lost its exact agent work authority"),
+        (attrs.evolve(AT, work_attempt_id="w2"), ENTRY, "completion lost its exact agent work"),
+        (AT, CURSOR, "Cursor supervised effect completion requires its exact provider turn"),
+    ],
+)
+def test_who_says_what_became_of_an_effect_is_told_what_is_wrong_with_that(
+    at: Coordinates, entry: Entry | None, said: str
+) -> None:
+    effect_authority.check_completion(AT, 7, ENTRY)
+    effect_authority.check_completion(attrs.evolve(AT, turn_id="t1"), 7, CURSOR)
+
+    with pytest.raises(EffectRefused, match=said):
+        effect_authority.check_completion(at, 7, entry)
+
+
+@pytest.mark.rule("J17")
+@pytest.mark.parametrize(
+    ("entry", "item", "turn_id", "is_in_turn"),
+    [
+        (CURSOR, ITEM, "t1", True),
+        (CURSOR, ITEM, "t2", False),
+        (CURSOR, ITEM, None, False),
+        (CURSOR, None, "t1", False),
+        (CURSOR, inbox.blocked(ITEM, "so"), "t1", False),
+        (ENTRY, None, None, True),
+        (None, None, None, True),
+    ],
+)
+def test_an_agent_of_cursor_acts_in_its_turn_alone(
+    entry: Entry | None, item: Item | None, turn_id: str | None, is_in_turn: bool
+) -> None:
+    assert effect_authority.is_in_turn(entry, item, turn_id) is is_in_turn
+
+
 @pytest.mark.rule("J18")
 def test_an_effect_is_of_the_process_that_began_its_turn() -> None:
     successor = attrs.evolve(ENTRY, execution=Execution("x2", "w1", 8, NOW))

@@ -167,13 +167,17 @@ def test_the_newest_of_earlier_processes_are_remembered_and_all_are_counted() ->
     for number in range(2, manifest.REMEMBERED + 3):
         last = entry.execution
         assert last is not None
-        entry = manifest.ended(entry, last.execution_id, Ending.CRASHED, now=NOW)
+        entry = manifest.ended(
+            entry, last.execution_id, Ending.CRASHED, now=NOW, exit_code=-9, tail="x" * 9999
+        )
         entry = manifest.begun(entry, attrs.evolve(FIRST, execution_id=f"x{number}"))
 
     assert entry.restarts == manifest.REMEMBERED + 1
     assert len(entry.earlier) == manifest.REMEMBERED
     assert [one.execution_id for one in entry.earlier[-2:]] == ["x20", "x21"]
-    assert all(one.is_over for one in entry.earlier)
+    assert all(one.is_over and one.exit_code == -9 for one in entry.earlier)
+    tails = [len(one.tail) for one in entry.earlier]
+    assert tails == [*[0] * (manifest.REMEMBERED - 1), manifest.LONGEST_TAIL]
 
 
 def test_an_agent_is_called_only_what_can_be_shown() -> None:

@@ -13,6 +13,7 @@ from letagents.domain.manifest import Ending, Entry, Execution, Process
 from letagents.domain.turns import ConversationMissing
 from letagents.ports.ids import Ids
 from letagents.ports.providers import Connection
+from letagents.ports.providers import Ending as End
 
 log = structlog.get_logger()
 
@@ -73,15 +74,18 @@ class AgentRecord:
         log.warning("agent.failed", entry_id=self.entry_id, code=error.code)
         self.tell("agent.failed", str(error))
 
-    async def ended(self, execution: Execution, ending: Ending) -> None:
-        """Write down how a process ended, unless that is known."""
+    async def ended(self, execution: Execution, ending: Ending, told: End | None = None) -> None:
+        """Write down how a process ended, unless that is known; `told` is what is seen of that."""
         now = self.sessions.clock.now()
+        code, tail = (told.exit_code, told.tail) if told is not None else (None, "")
 
         def end(known: Entry) -> Entry:
             there = known.execution
             if there is None or there.execution_id != execution.execution_id or there.is_over:
                 return known
-            over = manifest.ended(known, execution.execution_id, ending, now=now)
+            over = manifest.ended(
+                known, execution.execution_id, ending, now=now, exit_code=code, tail=tail
+            )
             return attrs.evolve(over, history=attrs.evolve(over.history, pending=None))
 
         await self.change(end)

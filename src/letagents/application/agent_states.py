@@ -11,6 +11,8 @@ from typing import TypeVar
 
 import attrs
 
+from letagents.domain import agent_states
+from letagents.domain.agent_states import State
 from letagents.domain.manifest import Entry
 from letagents.ports.supervision import Journal, Supervision
 
@@ -18,11 +20,19 @@ T = TypeVar("T")
 
 
 @attrs.frozen
+class Agent:
+    """An agent as it is written down, and how it is."""
+
+    entry: Entry
+    state: State
+
+
+@attrs.frozen
 class States:
     """All agents, and the number of that state."""
 
     sequence: int
-    entries: Sequence[Entry]
+    agents: Sequence[Agent]
 
 
 @attrs.define(eq=False)
@@ -70,8 +80,21 @@ class WatchedJournal:
 
     async def _looked(self) -> States:
         async with self._looking:  # a look that began earlier must not come to be the later one
-            entries = await self.look(lambda journal: journal.entries())
+            agents = await self.look(all_of)
             last = self._states
-            if entries != last.entries or not last.sequence:
-                self._states = States(last.sequence + 1, entries)
+            if agents != last.agents or not last.sequence:
+                self._states = States(last.sequence + 1, agents)
             return self._states
+
+
+def agent(journal: Journal, entry: Entry) -> Agent:
+    """Return how an agent is."""
+    first = next(iter(journal.unfinished(entry.entry_id)), None)
+    return Agent(entry, agent_states.of(entry, first))
+
+
+def all_of(journal: Journal) -> list[Agent]:
+    """Return all agents, by their names."""
+    first = {one.entry_id: one for one in journal.firsts()}
+    entries = journal.entries()
+    return [Agent(one, agent_states.of(one, first.get(one.entry_id))) for one in entries]

@@ -218,8 +218,8 @@ class Keeper:
             await self._idle(LOOK_AGAIN)
             return
         await self._tending.leave()
-        await conversation.end()
-        await self._record.ended(execution, Ending.STOPPED)
+        ended = await conversation.end()
+        await self._record.ended(execution, Ending.STOPPED, ended)
 
     async def _quarantine(self, _entry: Entry) -> None:
         await self._record.quarantine()

@@ -121,6 +121,8 @@ class SupervisedEffects:
         if known is None:
             turn_answers.check_open(item, asked.tool)
         told = effects.prepare(known, new, _turn(journal, context), now=now)
+        if told.answer is Answer.ROOM_MOVE and known is None:
+            room_moves.check_free(context.entry, item)
         if asked.tool in turn_answers.TOOLS and told.answer is Answer.EXECUTE:
             told = self._recorded(journal, context, asked, told.effect)
         elif told.answer is Answer.ROOM_MOVE and known is None:
@@ -165,8 +167,8 @@ class SupervisedEffects:
 
         def complete(journal: Journal) -> None:
             known = journal.effect_named(effect_id)
-            own = self._sessions.hold.generation
-            effect_authority.check_current(at, own, about="effect completion")
+            own, entry = self._sessions.hold.generation, journal.entry(at.entry_id)
+            effect_authority.check_completion(at, own, entry)
             if known is None or known.key.entry_id != at.entry_id:
                 raise effect_authority.other_turn()
             if known.state.is_settled:

@@ -11,7 +11,7 @@ import structlog
 
 from letagents.application.agent_feed import Feeds
 from letagents.application.agent_states import WatchedJournal
-from letagents.domain import bindings, fencing
+from letagents.domain import bindings, effect_authority, fencing
 from letagents.domain.bindings import Binding, BindingRefused, Claim, Lent, Place
 from letagents.domain.ids import Credential, MessageId, Token
 from letagents.domain.manifest import Entry, Execution
@@ -160,9 +160,16 @@ class Supervising:
                 remedy=_REMEDY,
             )
 
-    async def lend(self, claim: Claim, generation: int) -> tuple[Lent, Token | Credential | None]:
-        """Return the secret with which the session's next request may go, or why there is none."""
-        place, known = await self._looked_up(claim)
+    async def lend(
+        self, claim: Claim, generation: int, turn_id: str | None = None
+    ) -> tuple[Lent, Token | Credential | None]:
+        """Return the secret with which the session's next request may go, or why there is none.
+
+        `turn_id` is the turn from which it is asked for, where that is named.
+        """
+        place, known, is_in_turn = await self.journal.look(
+            lambda journal: (*_looked_up(journal, claim), _is_in_turn(journal, claim, turn_id))
+        )
         held = self.vault.of(known) if known is not None else None
         lent = bindings.lending(
             claim,
@@ -171,6 +178,7 @@ class Supervising:
             generation=generation,
             own=self.hold.generation,
             has_secret=held is not None,
+            is_in_turn=is_in_turn,
         )
         return lent, held.lent if held is not None and lent is Lent.AVAILABLE else None
 
@@ -231,9 +239,16 @@ class Supervising:
         return await self.journal.change(checkpoint)
 
     async def _looked_up(self, claim: Claim) -> tuple[Place | None, Binding | None]:
-        return await self.journal.look(
-            lambda journal: (_place(journal, claim.entry_id), journal.binding(claim.entry_id))
-        )
+        return await self.journal.look(lambda journal: _looked_up(journal, claim))
+
+
+def _looked_up(journal: Journal, claim: Claim) -> tuple[Place | None, Binding | None]:
+    return _place(journal, claim.entry_id), journal.binding(claim.entry_id)
+
+
+def _is_in_turn(journal: Journal, claim: Claim, turn_id: str | None) -> bool:
+    first = next(iter(journal.unfinished(claim.entry_id)), None)
+    return effect_authority.is_in_turn(journal.entry(claim.entry_id), first, turn_id)
 
 
 def _place(journal: Journal, entry_id: str) -> Place | None:

@@ -158,7 +158,7 @@ class Tending:
         if ended.cause is Cause.STOPPED and not delivering.cancelled():
             # We had to end it: its turns were lost, or the one in which it polls is over.
             cause = Ending.EXITED if why is None else Ending.CRASHED
-        await self.record.ended(execution, cause)
+        await self.record.ended(execution, cause, ended)
 
     async def _followed(self, delivery: Delivery | PollingTurn, execution: Execution) -> None:
         """Go on in the room to which the agent has moved, and leave the one where it was."""

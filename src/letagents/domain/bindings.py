@@ -13,8 +13,9 @@ J31  Each binding has a higher epoch than any before it, whatever was unbound me
 J32  A cursor outlives a binding to the same session, and no other.
 J33  A cursor only goes forward.
 J34  A session is verified only by its secret and its whole route, and verifying changes nothing.
-J35  A credential is lent only over the exact route, under the generation of this supervisor; all
-     else is stale. Where only the secret is missing, it is deferred.
+J35  A credential is lent only over the exact route, under the generation of this supervisor, and to
+     an agent of Cursor only in the turn that it names; all else is stale. Where only the secret is
+     missing, it is deferred.
 J36  Addresses of servers are compared by their origin.
 J37  A credential goes to a server with HTTPS, to one on this machine, or to the supervisor's own
      rooms, and nowhere else.
@@ -195,16 +196,18 @@ def lending(
     generation: int,
     own: int,
     has_secret: bool,
+    is_in_turn: bool = True,
 ) -> Lent:
     """Decide whether the credential of a binding is lent to who claims to be of it.
 
     `generation` is that of the supervisor under which it is asked for; this one's is `own`.
+    `is_in_turn` is False where who asks has to be in a turn, and is not.
     """
     try:
         check(claim, place)
     except BindingRefused:
         return Lent.STALE
-    if generation != own or binding is None or not is_of(binding, claim):
+    if generation != own or binding is None or not is_of(binding, claim) or not is_in_turn:
         return Lent.STALE
     return Lent.AVAILABLE if has_secret else Lent.DEFERRED
 

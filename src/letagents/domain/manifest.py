@@ -11,7 +11,7 @@ J54  What a person wants of an agent is changed by who saw what was wanted befor
 J47  A process is written down before its program begins: one that is not written down never ran.
 J48  What came to no conversation is not gone on with: it is ended before another is started.
 J140  Of an agent's processes before the last one the newest are remembered, each with its end, and
-      how many there were.
+      how many there were; of the last two also what they wrote last.
 J46  A name of an agent is no other's, and an agent is forgotten only when it is stopped.
 J103  An agent that polls by itself is run by Codex, and its room is on a server.
 J38  An agent's rooms are its supervisor's own, or those of the one server that its entry names.
@@ -38,6 +38,9 @@ _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,14})\n?")
 
 REMEMBERED = 20
 """So many of an agent's earlier processes are remembered."""
+
+LONGEST_TAIL = 4000
+"""Characters that are kept of what a process wrote last."""
 
 POLLS_IN = "codex"
 PROVIDERS = ("codex", "claude-code", "open-model", "cursor")
@@ -136,6 +139,10 @@ class Execution:
     ending: Ending | None = None
     process: Process | None = None
     """None until it is about to run."""
+    exit_code: int | None = None
+    """With which it ended, or below zero by which signal; None where that is not known."""
+    tail: str = attrs.field(default="", repr=False)
+    """What it wrote last."""
 
     @property
     def is_over(self) -> bool:
@@ -376,7 +383,8 @@ def begun(entry: Entry, execution: Execution) -> Entry:
     fresh = attrs.evolve(entry, execution=execution, work_attempt_id=execution.work_attempt_id)
     if before is None:
         return fresh
-    earlier = (*entry.earlier, before)[-REMEMBERED:]
+    forgotten = (attrs.evolve(one, tail="") for one in entry.earlier)
+    earlier = (*forgotten, before)[-REMEMBERED:]
     return attrs.evolve(fresh, earlier=earlier, restarts=entry.restarts + 1)
 
 
@@ -418,8 +426,16 @@ def came_to_nothing(entry: Entry) -> bool:
     return entry.continuation_id is None or entry.history.pending is not None
 
 
-def ended(entry: Entry, execution_id: str, ending: Ending, *, now: datetime) -> Entry:
-    """Return the entry once that process has ended.
+def ended(
+    entry: Entry,
+    execution_id: str,
+    ending: Ending,
+    *,
+    now: datetime,
+    exit_code: int | None = None,
+    tail: str = "",
+) -> Entry:
+    """Return the entry once that process has ended; `tail` is what it wrote last.
 
     Raises:
         ManifestRefused: it is another's, or its end is written down already.
@@ -430,7 +446,9 @@ def ended(entry: Entry, execution_id: str, ending: Ending, *, now: datetime) -> 
             "Execution terminal payloads are append-only and immutable.",
             remedy="Look at the agent again.",
         )
-    over = attrs.evolve(execution, ended_at=now, ending=ending)
+    over = attrs.evolve(
+        execution, ended_at=now, ending=ending, exit_code=exit_code, tail=tail[-LONGEST_TAIL:]
+    )
     history = entry.history
     if ending is not Ending.STOPPED:
         history = recovery.ended(history, now=now)

@@ -38,6 +38,20 @@ class RoomMoveRefused(LetAgentsError):
     code = "room_move_refused"
 
 
+def check_free(entry: Entry, first: Item | None) -> None:
+    """Let a move be asked for of whose agent no stop is open; `first` is what it is at.
+
+    Raises:
+        RoomMoveRefused: one is.
+    """
+    if turn_controls.is_open(entry.control, first):
+        raise RoomMoveRefused(
+            "Room move is blocked by unresolved turn control.",
+            remedy="Wait until it is known whether the turn was stopped, or say so: "
+            f"`letagents agents stop-turn {entry.entry_id} --stopped` or `--not-stopped`.",
+        )
+
+
 def asked(item: Item, effect: Effect) -> Item:
     """Return the item once its turn has asked for a move, in place of one before."""
     destination = effect.request.destination or ""
@@ -104,12 +118,7 @@ def prepared(
         raise RoomMoveRefused(
             "An agent that polls by itself is moved by nobody else.", remedy="Let it join the room."
         )
-    if turn_controls.is_open(entry.control, first):
-        raise RoomMoveRefused(
-            "Room move is blocked by unresolved turn control.",
-            remedy="Wait until it is known whether the turn was stopped, or say so: "
-            f"`letagents agents stop-turn {entry.entry_id} --stopped` or `--not-stopped`.",
-        )
+    check_free(entry, first)
     if entry.move is not None or (known is not None and known.phase in _OPEN):
         raise _is_moving()
     move = RoomMove(

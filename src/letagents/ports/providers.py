@@ -14,6 +14,7 @@ Y25  A process that ends while a turn runs leaves it unsettled; no outcome is ma
 Y26  An answer that cannot be read is unreadable; used-up quota is a failure that says so.
 Y27  `interrupt` returns True only when it is proven that the turn is over.
 Y28  `end` leaves no process: it is asked, given time, and killed only if it is still the same one.
+     Of one that was told to have ended already it tells the same.
 Y29  `attach` never leaves two processes in one conversation: it returns the one that is there, or
      that none is, and raises where it cannot tell.
 Y30  Nothing that a provider returns or raises, and no line of arguments, holds a secret.

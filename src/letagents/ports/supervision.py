@@ -63,6 +63,10 @@ class Journal(Protocol):
         """Return the items of an agent that are not over, first in first."""
         ...
 
+    def firsts(self) -> Sequence[Item]:
+        """Return the first item that is not over of each agent that is there and has one."""
+        ...
+
     def newest_items(self, entry_id: str, most: int) -> Sequence[Item]:
         """Return the items of an agent, over or not, from the newest on, and at most so many."""
         ...

@@ -19,6 +19,7 @@ class Life:
     output: Output | None = None
     is_stopped: bool = False
     """Whether we have ended it ourselves."""
+    _told: Ending | None = None
     _listeners: dict[int, Tell] = attrs.field(factory=dict)
     _numbers: Iterator[int] = attrs.field(factory=itertools.count)
 
@@ -35,9 +36,14 @@ class Life:
                 tell(activity)
 
     def ending(self, code: int | None) -> Ending:
-        """Return how it ended, once it has; `code` is None where that is not known."""
-        cause = how_it_ended(code, is_stopped=self.is_stopped)
-        return Ending(cause, code, self.left())
+        """Return how it ended, once it has; `code` is None where that is not known.
+
+        Whoever ends it afterwards is told the same: it has not been stopped by that.
+        """
+        if self._told is None:
+            cause = how_it_ended(code, is_stopped=self.is_stopped)
+            self._told = Ending(cause, code, self.left())
+        return self._told
 
     def left(self) -> str:
         """Let go of what it writes; return what it wrote last."""

@@ -86,6 +86,11 @@ class MemoryJournal:
         found = (one for one in self._items.values() if one.entry_id == entry_id)
         return sorted((one for one in found if not one.is_over), key=lambda one: one.sequence)
 
+    def firsts(self) -> Sequence[Item]:
+        """Return the first item that is not over of each agent that is there and has one."""
+        waiting = (self.unfinished(entry_id) for entry_id in sorted(self._entries))
+        return [items[0] for items in waiting if items]
+
     def newest_items(self, entry_id: str, most: int) -> Sequence[Item]:
         """Return the items of an agent, over or not, from the newest on, and at most so many."""
         found = [one for one in self._items.values() if one.entry_id == entry_id]

@@ -59,6 +59,14 @@ _OF_AGENT = ITEMS.c.entry_id == bindparam("entry_id")
 _UNFINISHED = (
     select(ITEMS.c.value).where(_OF_AGENT, ITEMS.c.is_over.is_(False)).order_by(ITEMS.c.sequence)
 )
+_FIRST = (
+    select(ITEMS.c.value)
+    .where(ITEMS.c.entry_id == ENTRIES.c.entry_id, ITEMS.c.is_over.is_(False))
+    .order_by(ITEMS.c.sequence)
+    .limit(1)
+    .correlate(ENTRIES)
+)
+_FIRSTS = select(_FIRST.scalar_subquery()).select_from(ENTRIES).order_by(ENTRIES.c.entry_id)
 _NEWEST = (
     select(ITEMS.c.value)
     .where(_OF_AGENT)
@@ -147,6 +155,10 @@ class SqlJournal:
     def unfinished(self, entry_id: str) -> Sequence[Item]:
         """Return the items of an agent that are not over, first in first."""
         return _all(self._unit.rows(_UNFINISHED, entry_id=entry_id), Item)
+
+    def firsts(self) -> Sequence[Item]:
+        """Return the first item that is not over of each agent that is there and has one."""
+        return _all([row for row in self._unit.rows(_FIRSTS) if row[0] is not None], Item)
 
     def newest_items(self, entry_id: str, most: int) -> Sequence[Item]:
         """Return the items of an agent, over or not, from the newest on, and at most so many."""

@@ -80,10 +80,19 @@ def _processes(arguments: argparse.Namespace) -> None:
             printing.say_json(process)
             continue
         end = process["terminal"]
-        became = f"{end['terminal_cause']} at {end['ended_at']}" if end else "is there"
+        became = f"{_how(end)} at {end['ended_at']}" if end else "is there"
         printing.say(f"{process['started_at']}  {became}")
+        for line in end["stdio_tail"].splitlines() if end else []:
+            printing.say(printing.one_line(f"  {line}"))
     if not processes and not arguments.json:
         printing.say(f"{arguments.agent} has had no process yet.")
+
+
+def _how(end: Mapping[str, Any]) -> str:
+    """Return how a process ended, with its exit code or signal where one is known."""
+    code, cause = end["exit_code"], str(end["terminal_cause"])
+    exit_ = end["signal"] or (f"exit code {code}" if code is not None else None)
+    return cause if exit_ is None else f"{cause} ({exit_})"
 
 
 def _asked(method: str, params: Mapping[str, object]) -> Any:

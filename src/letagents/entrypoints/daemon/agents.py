@@ -9,6 +9,8 @@ from pathlib import Path
 
 import attrs
 
+from letagents.application import agent_states
+from letagents.application.agent_states import Agent
 from letagents.application.household import Household
 from letagents.domain.errors import Malformed
 from letagents.domain.ids import RoomId
@@ -42,14 +44,17 @@ class Agents:
         }
 
     async def _list(self, _request: Request) -> object:
-        return [shown(entry) for entry in await self.household.entries()]
+        found = await self.household.journal.look(agent_states.all_of)
+        return [shown(agent) for agent in found]
 
     async def _put(self, request: Request) -> object:
         given = Params.of(request).value("entry")
         if not isinstance(given, Mapping):
             raise NotALine("manifest.put requires an entry.")
         params = Params(given)
-        return shown(await self.household.add(self._entry(params), _wish(params)))
+        return await told(
+            self.household, await self.household.add(self._entry(params), _wish(params))
+        )
 
     def _entry(self, given: Params) -> Entry:
         return Entry(
@@ -70,7 +75,7 @@ class Agents:
     async def _want(self, request: Request) -> object:
         params = Params.of(request)
         wanted = desired_of(params.text("desired_state"))
-        return shown(await self.household.want(params.text("id"), wanted))
+        return await told(self.household, await self.household.want(params.text("id"), wanted))
 
     async def _remove(self, request: Request) -> object:
         entry_id = Params.of(request).text("id")
@@ -133,8 +138,14 @@ def _delivery(text: str) -> Delivery:
         ) from None
 
 
-def shown(entry: Entry) -> dict[str, object]:
+async def told(household: Household, entry: Entry) -> dict[str, object]:
+    """Return an agent that was changed as people and programs see it."""
+    return shown(await household.journal.look(lambda one: agent_states.agent(one, entry)))
+
+
+def shown(agent: Agent) -> dict[str, object]:
     """Return an agent as people and programs see it."""
+    entry = agent.entry
     return {
         "id": entry.entry_id,
         "room_id": entry.room_id,
@@ -144,7 +155,7 @@ def shown(entry: Entry) -> dict[str, object]:
         "model": entry.model,
         "charter": entry.charter,
         "desired_state": entry.desired.value,
-        "observed_state": observed(entry),
+        "observed_state": agent.state.value,
         "condition": _condition(entry),
         "last_error": entry.last_error,
         "created_at": to_text(entry.created_at),
@@ -152,8 +163,33 @@ def shown(entry: Entry) -> dict[str, object]:
         **_of_worktree(entry.worktree),
         **_of_model(entry.model_server),
         "work_attempt_id": entry.work_attempt_id or None,
+        "provider_ref": _process_of(entry),
         "delivery_mode": entry.delivery.value,
         "turn_control": control_shown(entry.control) if entry.control is not None else None,
+    }
+
+
+def _process_of(entry: Entry) -> dict[str, object] | None:
+    """Return which process an agent has, and by what it is known."""
+    execution = entry.execution
+    if execution is None or execution.is_over:
+        return None
+    process = execution.process
+    there = (
+        None
+        if process is None
+        else {
+            "kind": process.kind,
+            "url": process.url,
+            "pid": process.pid,
+            "processIdentity": process.birth,
+        }
+    )
+    return {
+        "work_attempt_id": execution.work_attempt_id,
+        "provider_continuation_id": entry.continuation_id,
+        "execution_generation_id": execution.execution_id,
+        "provider_connection": there,
     }
 
 
@@ -196,15 +232,3 @@ def _condition(entry: Entry) -> str:
     if entry.admission is Admission.BLOCKED:
         return Admission.BLOCKED.value
     return "quarantined" if entry.history.is_quarantined else "none"
-
-
-def observed(entry: Entry) -> str:
-    """Return how an agent is, in one word."""
-    execution = entry.execution
-    if entry.history.is_quarantined:
-        return "failed"
-    if execution is None:
-        return "absent"
-    if execution.is_over:
-        return "stopped" if entry.desired is Desired.STOPPED else "recovering"
-    return "starting" if execution.process is None else "idle"

@@ -3,6 +3,7 @@
 (Source: supervisor 3.3, 3.7.)
 """
 
+import signal
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 
@@ -15,7 +16,7 @@ from letagents.domain import manifest
 from letagents.domain.errors import Malformed
 from letagents.domain.ingress import Ingress
 from letagents.domain.manifest import Entry, Execution
-from letagents.entrypoints.daemon.agents import desired_of, shown
+from letagents.entrypoints.daemon.agents import desired_of, shown, told
 from letagents.entrypoints.daemon.inspector import event_shown, wait_of
 from letagents.wire import supervisor as wire
 from letagents.wire.moments import to_text
@@ -53,7 +54,7 @@ class Controller:
         return {
             "daemon_generation": own,
             "sequence": states.sequence,
-            "entries": [shown(entry) for entry in states.entries],
+            "entries": [shown(agent) for agent in states.agents],
         }
 
     async def _want_if(self, request: Request) -> object:
@@ -61,11 +62,12 @@ class Controller:
         expected = desired_of(params.text("expected_desired_state"))
         wanted = desired_of(params.text("desired_state"))
         entry, is_so = await self.household.want_if(params.text("id"), wanted, expected)
-        return {"applied": is_so, "entry": shown(entry)}
+        return {"applied": is_so, "entry": await told(self.household, entry)}
 
     async def _name(self, request: Request) -> object:
         params = Params.of(request)
-        return shown(await self.household.rename(params.text("id"), params.text("display_name")))
+        name = params.text("display_name")
+        return await told(self.household, await self.household.rename(params.text("id"), name))
 
     async def _append(self, request: Request) -> object:
         params = Params.of(request)
@@ -136,9 +138,22 @@ def _end_shown(execution: Execution) -> dict[str, object]:
     return {
         "execution_generation_id": execution.execution_id,
         "ended_at": to_text(ended_at) if ended_at is not None else None,
+        **_exit_shown(execution.exit_code),
+        "stdio_tail": execution.tail,
         "terminal_cause": ending.value if ending is not None else None,
         "generation": execution.generation,
     }
+
+
+def _exit_shown(code: int | None) -> dict[str, object]:
+    """Return with which code or by which signal a process ended, as far as that is known."""
+    if code is None or code >= 0:
+        return {"exit_code": code, "signal": None}
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = str(-code)
+    return {"exit_code": None, "signal": name}
 
 
 def _checkpoints(entry: Entry, ingress: Ingress | None) -> list[dict[str, object]]:

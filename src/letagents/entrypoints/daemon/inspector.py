@@ -10,11 +10,13 @@ import attrs
 
 from letagents.application import entries, inspecting
 from letagents.application.agent_feed import Event
+from letagents.application.agent_states import Agent
 from letagents.application.household import Household
 from letagents.application.inspecting import Detail
 from letagents.application.supervising import Supervising
+from letagents.domain import agent_states
 from letagents.domain.bindings import Claim
-from letagents.domain.inbox import Item, Stage
+from letagents.domain.inbox import Item
 from letagents.entrypoints.daemon.agents import shown
 from letagents.wire import supervisor as wire
 from letagents.wire.moments import to_text
@@ -24,7 +26,6 @@ Answer = Callable[[Request], Awaitable[object]]
 
 LONGEST_WAIT = timedelta(seconds=55)
 _USUAL_WAIT = timedelta(seconds=25)
-_AT_WORK = (Stage.DISPATCHING, Stage.AWAITING_RESULT, Stage.RESULT_RECOVERY, Stage.PUBLISHING)
 
 
 @attrs.frozen
@@ -97,15 +98,11 @@ def wait_of(params: Params) -> timedelta:
 
 
 def _detail(found: Detail) -> dict[str, object]:
-    entry, binding, first = found.entry, found.binding, found.first
+    entry, binding = found.entry, found.binding
     execution = entry.execution
-    is_at_work = first is not None and first.stage in _AT_WORK
-    agent = shown(entry)
-    if is_at_work and agent["observed_state"] == "idle":
-        agent["observed_state"] = "working"
     process = execution.process if execution is not None and not execution.is_over else None
     return {
-        "agent": agent,
+        "agent": shown(Agent(entry, agent_states.of(entry, found.first))),
         "process_id": process.pid if process is not None else None,
         "provider_continuation_id": entry.continuation_id,
         "execution_generation_id": execution.execution_id if execution is not None else None,

@@ -117,7 +117,8 @@ class Methods:
 
     async def _borrow(self, request: Request) -> Result:
         params = Params.of(request)
-        lent, token = await self.sessions.lend(claim_of(params), params.number("daemon_generation"))
+        generation, turn_id = params.number("daemon_generation"), params.text("provider_turn_id")
+        lent, token = await self.sessions.lend(claim_of(params), generation, turn_id or None)
         if lent is Lent.AVAILABLE and token is not None:
             return {"status": lent.value, "credential": token.value}
         return {"status": lent.value}

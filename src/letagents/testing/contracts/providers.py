@@ -219,7 +219,7 @@ class ProviderContract:
         assert following == Answered("next")
         assert stage.turns_run() == ["item-1", "item-3"]
 
-    @pytest.mark.rule("Y12", "Y23", "Y25")
+    @pytest.mark.rule("Y12", "Y23", "Y25", "Y28")
     async def test_a_turn_whose_process_dies_is_unsettled_and_nobody_makes_up_its_end(
         self, stage: Stage
     ) -> None:
@@ -230,6 +230,7 @@ class ProviderContract:
             with pytest.raises(TurnUnsettled):
                 await first.run(turn(), notes.write)
             ending = await first.ended()
+            assert await first.end() == ending
             second = await self._again(stage, first)
             fates = [await second.fate("item-1", notes.ids[0]) for _ in range(2)]
             await second.end()

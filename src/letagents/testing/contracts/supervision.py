@@ -192,8 +192,24 @@ class SupervisionContract:
             assert journal.last_sequence("e1") == 3
             assert journal.last_sequence("e2") == 7
             assert journal.item(over.item_id) == over
+            assert journal.firsts() == []
 
         await kept.look(check)
+
+    @pytest.mark.rule("J57")
+    async def test_what_each_agent_is_at_is_found_at_once(self, opened: Opened) -> None:
+        def put(journal: Journal) -> None:
+            for name in ("e2", "e1", "e3"):
+                journal.put_entry(entry(name))
+            for one in (item(2), item(3), item(7, "e2"), item(1, "forgotten")):
+                journal.put_item(one)
+            journal.put_item(inbox.skipped(item(1)))
+            journal.put_item(inbox.skipped(item(1, "e3")))
+
+        kept = opened(1)
+        await kept.change(put)
+
+        assert await kept.look(lambda journal: journal.firsts()) == [item(2), item(7, "e2")]
 
     @pytest.mark.rule("J57")
     async def test_effects_are_found_by_turn_and_by_whether_they_are_settled(
