@@ -32,7 +32,8 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.application.borrowed import BorrowedRooms
     from letagents.application.client import LetAgents
     from letagents.application.directory import Directory
-    from letagents.application.granting import Grants, Shown, Way
+    from letagents.application.granted_sessions import Shown, Way
+    from letagents.application.granting import Grants
     from letagents.application.household import Household
     from letagents.application.memory import Stores
     from letagents.application.servers import Lodging, LodgingOf, Servers
@@ -780,7 +781,7 @@ def open_household(
         sessions.journal, keeper_of, sessions.hold.generation, trees, ids, models, grants
     )
     if grants is not None:
-        grants.look_again, grants.withdraw = made.look_again, made.withdraw
+        grants.look_again, grants.granted.withdraw = made.look_again, made.withdraw
         servers.granted = grants.letagents
     return made
 
@@ -797,11 +798,12 @@ async def open_grants(
     `transport` is how servers are called, where not over the network.
     """
     from letagents.adapters.system import SystemIds
+    from letagents.application.granted_sessions import GrantedSessions
     from letagents.application.granting import Grants
 
     async with AsyncExitStack() as opened:
         way_to = functools.cache(functools.partial(_way_to, settings, opened, transport))
-        grants = Grants(sessions, SystemIds(), way_to)
+        grants = Grants(GrantedSessions(sessions, SystemIds(), way_to))
         opened.push_async_callback(grants.aclose)
         yield grants
 
@@ -830,7 +832,7 @@ def _way_to(
     from letagents.adapters.rooms.hosted.calls import Calls, client_of
     from letagents.adapters.rooms.hosted.grants import GrantedRooms, HttpGrantServer
     from letagents.adapters.state.memory import MemoryState
-    from letagents.application.granting import Way
+    from letagents.application.granted_sessions import Way
 
     client = client_of(api_url.rstrip("/"), transport)
     opened.push_async_callback(client.aclose)

@@ -20,6 +20,7 @@ from tests.contract.test_keeping import ROOM, World
 from letagents.adapters.supervision.memory import MemorySupervision
 from letagents.application.agent_states import Agent
 from letagents.application.client import LetAgents
+from letagents.application.grant_renewals import GrantRenewals
 from letagents.application.granting import Grants
 from letagents.application.hosting import Hosting
 from letagents.application.keeping import Keeper
@@ -88,6 +89,7 @@ class GrantedWorld(World):
     served: Hosting = attrs.field(init=False)
     told: Told = attrs.field(init=False)
     grants: Grants = attrs.field(init=False)
+    renewals: GrantRenewals = attrs.field(init=False)
     secret: str = ""
     grant_id: str = ""
     stack: Any = None
@@ -107,10 +109,11 @@ class GrantedWorld(World):
         keeper = await super().keeper()
         opening = open_grants(Settings(home=self.home), keeper.sessions, transport=self.told)
         self.grants = await opening.__aenter__()
+        self.renewals = GrantRenewals(self.grants.granted)
         self.stack = opening
-        self.grants.wait = self._at_once
+        self.grants.granted.wait = self._at_once
         self.grants.look_again = lambda _entry_id: keeper.look_again()
-        self.grants.withdraw = lambda _entry_id: keeper.withdraw()
+        self.grants.granted.withdraw = lambda _entry_id: keeper.withdraw()
         return keeper
 
     async def _at_once(self, _seconds: float) -> None:
@@ -191,7 +194,7 @@ async def test_an_agent_answers_by_a_grant_where_nobody_is_signed_in(world: Gran
     assert (lent, str(bearer)[:5]) == (Lent.AVAILABLE, "lasb_")
     assert world.told.asked == ["worker-sessions"]
     written = "".join(kept.written(one) for one in world.place.journal.entries())
-    assert world.secret not in written + repr(world.grants._held)
+    assert world.secret not in written + repr(world.grants.granted._held)
 
 
 async def test_its_tools_are_run_by_its_bearer(world: GrantedWorld, tmp_path: Path) -> None:
@@ -280,14 +283,14 @@ async def test_after_three_attempts_it_is_given_up_for_now(world: GrantedWorld) 
 @pytest.mark.rule("J130")
 async def test_a_grant_is_renewed_in_its_last_hour(world: GrantedWorld) -> None:
     keeper = await started(world)
-    await world.grants.beat()
+    await world.renewals.beat()
     world.clock.pass_by(timedelta(hours=23))
     world.told.plan = [503]
-    await world.grants.beat()
+    await world.renewals.beat()
 
     assert world.told.asked == ["worker-sessions", "renew"]
     assert (await world.lent(keeper))[0] is Lent.AVAILABLE
-    await world.grants.beat()
+    await world.renewals.beat()
     assert world.told.asked[2:] == ["renew", "worker-sessions"]
     world.clock.pass_by(timedelta(hours=22))
     await world.ask("@Juniper one?")
@@ -304,7 +307,7 @@ async def test_who_is_refused_is_handed_nothing_until_a_new_grant_is_there(
     answer = {"grant_id": "grant_other", "supervisor_grant": "x", "current_generation": 1}
     answer["expires_at"] = moments.to_text(world.clock.now() + timedelta(hours=24))
     world.told.plan = [answer] if plan == ["another"] else plan
-    await world.grants.beat()
+    await world.renewals.beat()
     await world.until(lambda: not keeper.is_delivering)
 
     assert (world.entry.admission, world.condition()) == (
@@ -335,7 +338,7 @@ async def test_an_agent_whose_grant_was_ended_is_not_let_in_again(world: Granted
 async def test_a_grant_that_is_over_ends_without_a_call(world: GrantedWorld) -> None:
     await started(world)
     world.clock.pass_by(timedelta(hours=25))
-    await world.grants.beat()
+    await world.renewals.beat()
 
     assert world.entry.admission is Admission.BLOCKED
     assert world.told.asked == ["worker-sessions"]
@@ -365,10 +368,10 @@ async def test_what_is_installed_is_looked_at_first(world: GrantedWorld) -> None
 async def test_a_bearer_is_followed_by_another_a_minute_before_its_end(world: GrantedWorld) -> None:
     world.told.plan = [world.clock.now() + timedelta(minutes=30)]
     keeper = await started(world)
-    await world.grants.beat()
+    await world.renewals.beat()
     world.clock.pass_by(timedelta(minutes=29))
-    await world.grants.beat()
-    await world.grants.beat()
+    await world.renewals.beat()
+    await world.renewals.beat()
     await world.ask("@Juniper one?")
 
     assert await world.answers(1) == ["ok"]
@@ -388,7 +391,7 @@ async def test_an_agent_that_polls_goes_on_polling_with_a_new_grant(tmp_path: Pa
     before = world.entry.polling
     world.clock.pass_by(timedelta(hours=23, minutes=30))
     world.told.plan = [401]
-    await world.grants.beat()
+    await world.renewals.beat()
     await world.until(lambda: not keeper.is_delivering)
     refused = await world.lent(keeper)
     told = await world.install()
@@ -407,19 +410,19 @@ async def test_an_agent_that_polls_goes_on_polling_with_a_new_grant(tmp_path: Pa
 async def test_in_another_room_it_has_another_session(world: GrantedWorld) -> None:
     await started(world)
     annex = (await world.rooms.join(RoomId("annex"))).room_id
-    here = await world.grants.opened("e1")
+    here = await world.grants.granted.opened("e1")
     moved = attrs.evolve(world.entry, room_id=str(annex))
     await MemorySupervision(world.place, world.place.generation).change(
         lambda journal: journal.put_entry(moved)
     )
-    there = await world.grants.opened("e1")
+    there = await world.grants.granted.opened("e1")
 
     assert (here.session.room_id, there.session.room_id) == (ROOM, annex)
-    assert await world.grants.opened("e1") is there
+    assert await world.grants.granted.opened("e1") is there
 
 
 async def test_an_agent_that_is_forgotten_leaves_no_session(world: GrantedWorld) -> None:
     await started(world)
-    await world.grants.forget("e1")
+    await world.grants.granted.forget("e1")
 
     assert world.told.asked == ["worker-sessions", "end"]

@@ -36,3 +36,20 @@ async def look(supervision: Supervision, entry_id: str) -> Entry:
 async def change(supervision: Supervision, entry_id: str, move: Callable[[Entry], Entry]) -> Entry:
     """Return an agent as `move` makes it, once that is written down. Raises as `changed`."""
     return await supervision.change(lambda journal: changed(journal, entry_id, move))
+
+
+async def find(supervision: Supervision, entry_id: str) -> Entry | None:
+    """Return an agent, if there is one of that name."""
+    return await supervision.look(lambda journal: journal.entry(entry_id))
+
+
+async def change_if_there(
+    supervision: Supervision, entry_id: str, move: Callable[[Entry], Entry]
+) -> None:
+    """Keep an agent as `move` makes it, if there is one of that name. Raises: as `move`."""
+
+    def change(journal: Journal) -> None:
+        if journal.entry(entry_id) is not None:
+            changed(journal, entry_id, move)
+
+    await supervision.change(change)

@@ -11,7 +11,7 @@ from letagents.application.endings import end_all
 from letagents.application.granting import Grants
 from letagents.application.keeping import Keeper
 from letagents.application.open_models import OpenModels
-from letagents.domain import manifest, open_models
+from letagents.domain import manifest, open_models, recovery
 from letagents.domain.errors import LetAgentsError, NotAvailable
 from letagents.domain.ingress import Ingress
 from letagents.domain.manifest import Entry, FenceLost, TurnControl
@@ -204,13 +204,13 @@ class Household:
 
         Return whether it is taken: not for other agents, nor under another generation.
         """
-        entry = await self.journal.look(lambda journal: journal.entry(entry_id))
+        entry = await entries.find(self.journal, entry_id)
         if entry is None or self.models is None:
             return False
         if not open_models.may_take(entry.provider, generation=generation, own=self.generation):
             return False
         self.models.hand_over(entry_id, endpoint)
-        await self.journal.change(lambda journal: _tried_at_once(journal, entry_id))
+        await entries.change_if_there(self.journal, entry_id, _tried_at_once)
         if (keeper := self._keepers.get(entry_id)) is not None:
             keeper.look_again()
         return True
@@ -250,7 +250,7 @@ class Household:
         if self.models is not None:
             self.models.forget(entry_id)
         if self.grants is not None:
-            await self.grants.forget(entry_id)
+            await self.grants.granted.forget(entry_id)
         return kept
 
     async def _cleared(self, entry: Entry) -> Kept | None:
@@ -263,9 +263,6 @@ class Household:
         return kept
 
 
-def _tried_at_once(journal: Journal, entry_id: str) -> None:
-    """Let an agent that could not be started be tried again without waiting."""
-    known = journal.entry(entry_id)
-    if known is not None:
-        history = attrs.evolve(known.history, not_before=None)
-        journal.put_entry(attrs.evolve(known, history=history))
+def _tried_at_once(entry: Entry) -> Entry:
+    """Return an agent that is tried again without waiting, if it could not be started."""
+    return attrs.evolve(entry, history=recovery.without_pause(entry.history))

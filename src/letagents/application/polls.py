@@ -8,6 +8,7 @@ from collections.abc import Callable
 import attrs
 import structlog
 
+from letagents.application import entries
 from letagents.application.supervising import Supervising
 from letagents.domain import bindings, custody, ingress
 from letagents.domain.bindings import Binding, Claim, Lent
@@ -62,7 +63,7 @@ class Polls:
 
     async def of(self, entry_id: str, execution_id: str) -> Polling | None:
         """Return the polling of a process, if it ever polled."""
-        entry = await self._sessions.journal.look(lambda journal: journal.entry(entry_id))
+        entry = await entries.find(self._sessions.journal, entry_id)
         polling = entry.polling if entry is not None else None
         is_its = polling is not None and polling.execution_id == execution_id
         return polling if is_its else None

@@ -9,6 +9,7 @@ from datetime import datetime
 import attrs
 import structlog
 
+from letagents.application import entries
 from letagents.application.agent_feed import Feeds
 from letagents.application.agent_states import WatchedJournal
 from letagents.domain import bindings, effect_authority, fencing
@@ -187,7 +188,7 @@ class Supervising:
 
         That of an agent that polls by itself is not taken from others.
         """
-        entry = await self.journal.look(lambda journal: journal.entry(claim.entry_id))
+        entry = await entries.find(self.journal, claim.entry_id)
         if entry is not None and entry.polling is not None:
             return False
         place, known = await self._looked_up(claim)

@@ -120,6 +120,11 @@ def failed(history: History, *, now: datetime) -> History:
     return attrs.evolve(history, pending=None, failures=failures, not_before=now + pause(failures))
 
 
+def without_pause(history: History) -> History:
+    """Return the history once the next recovery is to be tried at once."""
+    return attrs.evolve(history, not_before=None)
+
+
 def ended(history: History, *, now: datetime) -> History:
     """Return the history once a process has ended."""
     recent = (end for end in history.ends if now - end < LOOP_WITHIN)

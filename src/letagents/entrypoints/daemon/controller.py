@@ -104,7 +104,7 @@ class Controller:
     async def _begin(self, request: Request) -> object:
         params = Params.of(request)
         entry_id = params.text("entry_id")
-        known = await self.sessions.journal.look(lambda journal: journal.entry(entry_id))
+        known = await entries.find(self.sessions.journal, entry_id)
         generation, own = params.number("daemon_generation"), self.sessions.hold.generation
         if known is None or not manifest.is_current(generation, own):
             return {"status": "stale", "last_observed_message_id": None}

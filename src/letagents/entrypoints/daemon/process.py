@@ -18,7 +18,7 @@ import attrs
 import structlog
 
 from letagents.application.endings import end_all
-from letagents.application.granting import Grants
+from letagents.application.grant_renewals import GrantRenewals
 from letagents.application.household import Household
 from letagents.application.polls import Polls
 from letagents.application.tending import THERE
@@ -165,7 +165,11 @@ async def supervising(
         identity = _identity(os.environ if environ is None else environ)
         server = Server(Methods(sessions, effects, identity, table))
         running = Running(household, server)
-        async with listening(settings.supervisor_socket, server), _kept(household, server, grants):
+        renewals = GrantRenewals(grants.granted)
+        async with (
+            listening(settings.supervisor_socket, server),
+            _kept(household, server, renewals),
+        ):
             log.info("supervisor.started", generation=running.generation, pid=os.getpid())
             try:
                 yield running
@@ -176,9 +180,11 @@ async def supervising(
 
 
 @asynccontextmanager
-async def _kept(household: Household, server: Server, grants: Grants) -> AsyncIterator[None]:
+async def _kept(
+    household: Household, server: Server, renewals: GrantRenewals
+) -> AsyncIterator[None]:
     """Keep the agents meanwhile; end the server if another supervisor keeps them."""
-    tasks = [asyncio.create_task(work) for work in (household.run(), grants.run())]
+    tasks = [asyncio.create_task(work) for work in (household.run(), renewals.run())]
     for task in tasks:
         task.add_done_callback(lambda _: server.ended.set())
     try:
