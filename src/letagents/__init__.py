@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from letagents.ports.state import StateStore
     from letagents.ports.supervisor import Supervisor
     from letagents.server_settings import Serving
-    from letagents.server_wiring import open_server
     from letagents.settings import Settings
-    from letagents.wiring import open_hosted_rooms, open_letagents
+    from letagents.wiring.client import open_hosted_rooms, open_letagents
+    from letagents.wiring.server import open_server
 
 _HOMES = {
     "After": "letagents.domain.messages",
@@ -71,9 +71,9 @@ _HOMES = {
     "Wish": "letagents.application.registration",
     "WorkerId": "letagents.domain.ids",
     "agent_server": "letagents.entrypoints.mcp.agent_server",
-    "open_hosted_rooms": "letagents.wiring",
-    "open_letagents": "letagents.wiring",
-    "open_server": "letagents.server_wiring",
+    "open_hosted_rooms": "letagents.wiring.client",
+    "open_letagents": "letagents.wiring.client",
+    "open_server": "letagents.wiring.server",
     "room_server": "letagents.entrypoints.server.app",
     "supervising": "letagents.entrypoints.daemon.process",
 }

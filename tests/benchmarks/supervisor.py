@@ -40,7 +40,7 @@ from letagents.domain.supervised import Call
 from letagents.ports.supervision import Journal
 from letagents.settings import Settings
 from letagents.wire import supervisor as wire
-from letagents.wiring import ask_supervisor, open_letagents
+from letagents.wiring.client import ask_supervisor, open_letagents
 
 ROOM = RoomId("workshop")
 ROOT = Path(__file__).parents[2]

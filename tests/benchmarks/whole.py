@@ -25,7 +25,7 @@ def serve_with_an_empty_tool() -> int:
         from letagents.entrypoints.mcp.tool import Progress, Tool
         from letagents.entrypoints.mcp.tools.catalogue import TOOLS
         from letagents.entrypoints.mcp.visit import Visit
-        from letagents.wiring import open_letagents
+        from letagents.wiring.client import open_letagents
 
         async def empty(_: object, __: Mapping[str, object], ___: Progress) -> dict[str, object]:
             return {}

@@ -57,7 +57,7 @@ from letagents.entrypoints.mcp.tool import Progress, Tool
 from letagents.entrypoints.mcp.visit import Visit
 from letagents.entrypoints.mcp.watches import Watches
 from letagents.settings import load
-from letagents.wiring import open_letagents
+from letagents.wiring.client import open_letagents
 
 Plain = dict[str, Any]
 Context = ServerRequestContext[Any]

@@ -21,8 +21,8 @@ from letagents.domain.accounts import Principal
 from letagents.entrypoints.mcp.over_http import OverHttp, over_http
 from letagents.entrypoints.server.app import application
 from letagents.server_settings import load as load_serving
-from letagents.server_wiring import Served, open_server
 from letagents.settings import load
+from letagents.wiring.server import Served, open_server
 
 
 @attrs.frozen

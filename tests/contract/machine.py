@@ -26,7 +26,7 @@ from letagents.ports.rooms import RoomTransport
 from letagents.ports.state import StateStore, T
 from letagents.settings import Settings
 from letagents.testing.determinism import CountingIds, ManualClock
-from letagents.wiring import open_letagents
+from letagents.wiring.client import open_letagents
 
 ROOM, ELSEWHERE = RoomId("workshop"), RoomId("elsewhere")
 KEY = RegistrationKey("the random key of one chat")

@@ -27,7 +27,7 @@ from letagents.testing.contracts.artifacts import pull
 from letagents.testing.contracts.knowledge import a_fact
 from letagents.testing.contracts.room_callers import ROOM, arrival
 from letagents.testing.contracts.wakes import timer
-from letagents.wiring import open_letagents
+from letagents.wiring.client import open_letagents
 
 T = TypeVar("T")
 pytestmark = pytest.mark.anyio

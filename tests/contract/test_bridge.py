@@ -22,7 +22,7 @@ from letagents.entrypoints.mcp.surface import tools_of
 from letagents.entrypoints.mcp.visit import Visit
 from letagents.settings import Settings
 from letagents.testing.contracts.supervisor import ROOM
-from letagents.wiring import open_letagents
+from letagents.wiring.client import open_letagents
 
 pytestmark = [
     pytest.mark.anyio,

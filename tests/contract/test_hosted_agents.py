@@ -30,7 +30,7 @@ from letagents.entrypoints.daemon.tools import RoomTools
 from letagents.ports.tools import Authority
 from letagents.settings import Settings
 from letagents.wire import kept
-from letagents.wiring import open_letagents
+from letagents.wiring.client import open_letagents
 
 pytestmark = [
     pytest.mark.anyio,

@@ -49,7 +49,7 @@ from letagents.domain.sessions import Arrival, Connection, SessionKind
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.state import StateStore
 from letagents.settings import Settings
-from letagents.wiring import open_letagents
+from letagents.wiring.client import open_letagents
 
 T = TypeVar("T")
 

@@ -50,7 +50,7 @@ from letagents.ports.wakes import Wakes
 from letagents.ports.whereabouts import Noticeboard
 from letagents.settings import Settings
 from letagents.testing.determinism import CountingIds, ManualClock
-from letagents.wiring import open_letagents
+from letagents.wiring.client import open_letagents
 
 pytestmark = pytest.mark.anyio
 

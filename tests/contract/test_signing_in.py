@@ -30,7 +30,7 @@ from letagents.entrypoints.server.app import application
 from letagents.ports.people import Comer
 from letagents.settings import Settings
 from letagents.testing.determinism import CountingIds, ManualClock
-from letagents.wiring import open_letagents
+from letagents.wiring.client import open_letagents
 
 SECOND = timedelta(seconds=1)
 ADA = Account(

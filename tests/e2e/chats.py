@@ -33,7 +33,7 @@ from letagents.entrypoints.mcp.visit import Visit
 from letagents.entrypoints.mcp.watches import Watches
 from letagents.settings import Settings
 from letagents.wire.bounds import size
-from letagents.wiring import open_letagents
+from letagents.wiring.client import open_letagents
 
 ERAS = ["2025-11-25", "2026-07-28"]
 SCHEMAS = {tool.name: tool.result for tool in TOOLS}

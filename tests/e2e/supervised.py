@@ -19,7 +19,7 @@ from letagents.domain.surfaces import LOCAL_ROOMS
 from letagents.settings import Settings
 from letagents.testing.contracts.room_callers import ADA, arrival
 from letagents.testing.contracts.supervisor import ROOM
-from letagents.wiring import open_letagents
+from letagents.wiring.client import open_letagents
 
 PLACE = {
     "LETAGENTS_SUPERVISOR_ENTRY_ID": "e1",

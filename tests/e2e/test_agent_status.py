@@ -26,7 +26,7 @@ from letagents.settings import Settings
 from letagents.testing.contracts.room_callers import BOB, arrival
 from letagents.testing.determinism import ManualClock
 from letagents.testing.scripted_provider import Play, ScriptedProvider
-from letagents.wiring import open_letagents
+from letagents.wiring.client import open_letagents
 
 pytestmark = [
     pytest.mark.anyio,

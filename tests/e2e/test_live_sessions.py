@@ -24,7 +24,7 @@ from letagents.settings import Settings
 from letagents.testing.determinism import ManualClock
 from letagents.testing.scripted_codex import ScriptedCodex
 from letagents.testing.scripted_provider import Play
-from letagents.wiring import open_letagents
+from letagents.wiring.client import open_letagents
 
 PATIENCE = 30.0
 ROOM = RoomId("workshop")

@@ -55,7 +55,7 @@ def test_who_enters_a_room_loads_nothing_of_what_is_said_there(tmp_path: Path) -
     code = (
         "import asyncio\n"
         "from letagents.settings import load\n"
-        "from letagents.wiring import open_letagents\n"
+        "from letagents.wiring.client import open_letagents\n"
         "async def enter():\n"
         f"    settings = load({{'LETAGENTS_HOME': {str(tmp_path / 'home')!r}}})\n"
         "    async with open_letagents(settings) as opened, opened.client() as client:\n"

@@ -32,7 +32,7 @@ from letagents.entrypoints.mcp.visit import Visit
 from letagents.ports.surroundings import Place, Written
 from letagents.settings import Settings
 from letagents.testing.determinism import CountingIds, ManualClock
-from letagents.wiring import open_letagents
+from letagents.wiring.client import open_letagents
 
 REPOSITORY, WORKSHOP = RoomId("github.com/ada/engine"), RoomId("workshop")
 

@@ -17,7 +17,7 @@ from letagents.domain.errors import RoomsUnavailable
 from letagents.domain.ids import RoomId
 from letagents.ports.health import Finding
 from letagents.settings import Settings
-from letagents.wiring import examine, open_letagents
+from letagents.wiring.client import examine, open_letagents
 
 pytestmark = pytest.mark.anyio
 

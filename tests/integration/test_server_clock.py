@@ -10,7 +10,7 @@ from letagents.domain.ticks import elapsed
 from letagents.settings import Settings
 from letagents.testing.contracts.room_callers import ADA, arrival, draft
 from letagents.testing.determinism import ManualClock
-from letagents.wiring import open_letagents
+from letagents.wiring.client import open_letagents
 
 LATER = datetime(2040, 5, 17, 12, tzinfo=UTC)
 

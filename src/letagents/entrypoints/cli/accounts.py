@@ -11,9 +11,9 @@ from letagents.domain.accounts import Account, Known, UnknownLogin
 from letagents.domain.host_grants import GENERATION
 from letagents.entrypoints import logs
 from letagents.entrypoints.cli import printing
-from letagents.server_wiring import open_accounts
 from letagents.settings import load
 from letagents.wire import moments
+from letagents.wiring.server import open_accounts
 
 
 def run(arguments: argparse.Namespace) -> int:

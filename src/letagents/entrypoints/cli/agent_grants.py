@@ -20,7 +20,7 @@ from letagents.settings import load
 from letagents.wire import moments
 from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import Params
-from letagents.wiring import ask_supervisor, renewed_grant
+from letagents.wiring.client import ask_supervisor, renewed_grant
 
 PATIENCE = 60.0
 _GIVEN = ("grant_id", "supervisor_grant", "grant_generation", "grant_expires_at")

@@ -3,10 +3,11 @@
 import argparse
 from pathlib import Path
 
-from letagents import settings, wiring
+from letagents import settings
 from letagents.entrypoints.cli import printing
 from letagents.entrypoints.cli.printing import one_line, say
 from letagents.ports.guard import HookState, HookStatus
+from letagents.wiring.guard import git_hooks
 
 _STANDS = {
     HookStatus.ABSENT: "not installed",
@@ -21,7 +22,7 @@ machine's Python, so leave them out of what you commit."""
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out one command; 1 if the guard is not wholly there then, or not wholly gone."""
-    hooks = wiring.git_hooks(Path(arguments.repo), settings.chosen_home())
+    hooks = git_hooks(Path(arguments.repo), settings.chosen_home())
     states: list[HookState] = getattr(hooks, arguments.command)()
     for state in states:
         _show(state, as_json=arguments.json)

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from letagents import wiring
 from letagents.domain import path_guard
+from letagents.wiring.guard import guard_changes, guarded_holders, guarded_rooms
 
 if TYPE_CHECKING:
     import argparse
@@ -54,10 +54,10 @@ def is_refused(hook: str, words: Sequence[str]) -> bool:
 
 
 def _stops(hook: str, words: Sequence[str], refs: Iterable[str]) -> "list[Stop]":
-    if (rooms := wiring.guarded_rooms(_rooms_file())) is None:
+    if (rooms := guarded_rooms(_rooms_file())) is None:
         return []
     try:
-        changes = wiring.guard_changes()
+        changes = guard_changes()
         place = changes.place()
         claims = rooms.claims(*place.repositories)
         authors = rooms.authors(place.root, os.environ.get("LETAGENTS_WORKER_ID", "").strip())
@@ -72,7 +72,7 @@ def _stops(hook: str, words: Sequence[str], refs: Iterable[str]) -> "list[Stop]"
         def is_held(held: "Held") -> bool:
             from letagents.settings import load
 
-            return wiring.guarded_holders(rooms, load())(held)
+            return guarded_holders(rooms, load())(held)
 
         return path_guard.stops(sorted(paths), claims, authors, is_held) if paths else []
     finally:

@@ -15,8 +15,8 @@ from letagents.entrypoints import logs
 from letagents.entrypoints.cli import printing
 from letagents.entrypoints.server import process
 from letagents.server_settings import Serving
-from letagents.server_wiring import Served, open_server
 from letagents.settings import Settings, load
+from letagents.wiring.server import Served, open_server
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -98,7 +98,7 @@ def _service(settings: Settings, mode: Mode) -> "Service[Any]":
 async def _supervised(settings: Settings) -> "AsyncIterator[Supervised]":
     """Open the way to whoever supervises this process."""
     from letagents.entrypoints.mcp.supervised import Supervised
-    from letagents.wiring import open_borrowed_rooms, open_own_supervisor
+    from letagents.wiring.client import open_borrowed_rooms, open_own_supervisor
 
     logs.configure(settings.log, settings.log_level)
     environ, here = os.environ, Path.cwd()
@@ -118,7 +118,7 @@ async def _supervised(settings: Settings) -> "AsyncIterator[Supervised]":
 async def _bearing(settings: Settings) -> "AsyncIterator[Bearing]":
     """Open the rooms of a worker's bearer."""
     from letagents.entrypoints.mcp.by_bearer import Bearing
-    from letagents.wiring import open_rooms_by_bearer
+    from letagents.wiring.client import open_rooms_by_bearer
 
     logs.configure(settings.log, settings.log_level)
     async with open_rooms_by_bearer(settings) as rooms:
@@ -129,7 +129,7 @@ async def _bearing(settings: Settings) -> "AsyncIterator[Bearing]":
 async def _polling(settings: Settings) -> "AsyncIterator[Poller]":
     """Open the way to whoever admits the polls of this process."""
     from letagents.entrypoints.mcp.polling import Poller
-    from letagents.wiring import own_custody
+    from letagents.wiring.client import own_custody
 
     async with _supervised(settings) as process:
         yield Poller(process, *own_custody(settings, os.environ, Path.cwd()))
@@ -142,7 +142,7 @@ async def _visit(settings: Settings, *, auto_join: bool) -> "AsyncIterator[Visit
     from letagents.entrypoints.mcp.auto_join import AutoJoin
     from letagents.entrypoints.mcp.visit import Visit
     from letagents.entrypoints.mcp.watches import Watches
-    from letagents.wiring import open_letagents
+    from letagents.wiring.client import open_letagents
 
     logs.configure(settings.log, settings.log_level)
     async with (
@@ -168,7 +168,7 @@ def _bridge(settings: Settings) -> "Bridge":
     environ, here = os.environ, Path.cwd()
 
     def opening() -> "AbstractAsyncContextManager[Supervisor]":
-        from letagents.wiring import open_own_supervisor
+        from letagents.wiring.client import open_own_supervisor
 
         return open_own_supervisor(settings, environ, here)
 

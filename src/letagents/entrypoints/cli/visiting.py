@@ -15,7 +15,7 @@ from letagents.domain.sessions import Connection
 from letagents.entrypoints import logs
 from letagents.entrypoints.cli.printing import one_line
 from letagents.settings import load
-from letagents.wiring import open_letagents
+from letagents.wiring.client import open_letagents
 
 
 @asynccontextmanager

@@ -41,7 +41,7 @@ from letagents.ports.supervision import Supervision
 from letagents.settings import Settings
 from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import canonical
-from letagents.wiring import (
+from letagents.wiring.client import (
     ask_supervisor,
     open_grants,
     open_household,

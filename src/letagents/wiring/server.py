@@ -16,7 +16,7 @@ from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.sessions import Session
 from letagents.server_settings import Serving
 from letagents.settings import Settings
-from letagents.wiring import clock_and_nudges, memory_of
+from letagents.wiring.client import clock_and_nudges, memory_of
 
 if TYPE_CHECKING:
     from letagents.adapters.accounts.sql import SqlAccounts

@@ -13,13 +13,10 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from contextlib import AbstractAsyncContextManager
     from datetime import timedelta
     from pathlib import Path
-    from types import ModuleType
     from typing import TypeGuard
 
     from httpx import AsyncBaseTransport
 
-    from letagents.adapters.guard.claims import GuardedRooms
-    from letagents.adapters.guard.hooks import GitHooks
     from letagents.adapters.rooms.bells import Nudges
     from letagents.adapters.rooms.book import Keeping, Noting
     from letagents.adapters.rooms.hosted.rooms import HostedRooms
@@ -43,7 +40,6 @@ if TYPE_CHECKING:  # nothing is loaded before it is needed: a hook of git has no
     from letagents.domain.ids import RoomId, SessionId
     from letagents.domain.manifest import Entry
     from letagents.domain.open_models import Endpoint
-    from letagents.domain.path_guard import IsHeld
     from letagents.domain.sessions import Session
     from letagents.domain.supervised import OwnSession
     from letagents.domain.turns import Answered, Silent
@@ -884,38 +880,6 @@ async def ask_supervisor(
         return response.result
 
     return await outlasting(ask, within=0.0, pause=anyio.sleep, is_repeatable=False)
-
-
-def guard_changes() -> "ModuleType":
-    """Return what tells the guard which paths a commit or a push changes."""
-    from letagents.adapters.guard import changes
-
-    return changes
-
-
-def guarded_rooms(file: str) -> "GuardedRooms | None":
-    """Return the rooms in `file` as the guard sees them; None if there are none yet."""
-    from letagents.adapters.guard.claims import open_rooms
-
-    return open_rooms(file)
-
-
-def guarded_holders(rooms: "GuardedRooms", settings: "Settings") -> "IsHeld":
-    """Return what tells the guard whether who has a task is still there."""
-    from letagents.adapters.guard.holders import Holders
-    from letagents.adapters.processes.locks import ProcessLocks
-    from letagents.adapters.system import SystemClock, SystemIds
-
-    processes = ProcessLocks(settings.run_dir, SystemIds())
-    holders = Holders(processes, SystemClock(), settings.lease_term)
-    return functools.partial(rooms.is_held, has_signs=holders.has_signs)
-
-
-def git_hooks(folder: "Path", home: "Path | None" = None) -> "GitHooks":
-    """Return the hooks of the repository that `folder` is in, for the rooms in a chosen home."""
-    from letagents.adapters.guard.hooks import GitHooks
-
-    return GitHooks(folder, home=str(home) if home else None)
 
 
 async def examine(settings: "Settings") -> "list[Finding]":
