@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from letagents.ports.supervisor import Supervisor
     from letagents.server_settings import Serving
     from letagents.settings import Settings
-    from letagents.wiring.client import open_hosted_rooms, open_letagents
+    from letagents.wiring.client import open_letagents
+    from letagents.wiring.hosted import open_hosted_rooms
     from letagents.wiring.server import open_server
 
 _HOMES = {
@@ -71,7 +72,7 @@ _HOMES = {
     "Wish": "letagents.application.registration",
     "WorkerId": "letagents.domain.ids",
     "agent_server": "letagents.entrypoints.mcp.agent_server",
-    "open_hosted_rooms": "letagents.wiring.client",
+    "open_hosted_rooms": "letagents.wiring.hosted",
     "open_letagents": "letagents.wiring.client",
     "open_server": "letagents.wiring.server",
     "room_server": "letagents.entrypoints.server.app",

@@ -40,7 +40,8 @@ from letagents.domain.supervised import Call
 from letagents.ports.supervision import Journal
 from letagents.settings import Settings
 from letagents.wire import supervisor as wire
-from letagents.wiring.client import ask_supervisor, open_letagents
+from letagents.wiring.client import open_letagents
+from letagents.wiring.supervisor import ask_supervisor
 
 ROOM = RoomId("workshop")
 ROOT = Path(__file__).parents[2]

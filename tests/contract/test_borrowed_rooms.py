@@ -35,7 +35,7 @@ from letagents.settings import Settings
 from letagents.testing.contracts.room_callers import ADA, arrival
 from letagents.testing.contracts.supervisor import MESSAGE, ROOM
 from letagents.testing.determinism import CountingIds, ManualClock
-from letagents.wiring.client import open_borrowed_rooms
+from letagents.wiring.borrowed import open_borrowed_rooms
 
 pytestmark = [
     pytest.mark.anyio,

@@ -16,7 +16,7 @@ from letagents.entrypoints.mcp import by_bearer
 from letagents.entrypoints.mcp.by_bearer import Bearing
 from letagents.entrypoints.mcp.surface import tools_of
 from letagents.settings import Settings
-from letagents.wiring.client import open_rooms_by_bearer
+from letagents.wiring.borrowed import open_rooms_by_bearer
 
 pytestmark = pytest.mark.anyio
 URL = "https://rooms.test/api"

@@ -42,7 +42,7 @@ from letagents.testing.scripted_provider import Play
 from letagents.wire import kept, moments
 from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import Request
-from letagents.wiring.client import open_grants
+from letagents.wiring.granting import open_grants
 
 pytestmark = [
     pytest.mark.anyio,

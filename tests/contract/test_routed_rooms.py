@@ -35,6 +35,7 @@ from letagents.domain.sessions import Arrival
 from letagents.domain.storage import ChatStorage
 from letagents.domain.tasks import Proposal
 from letagents.domain.whereabouts import Said
+from letagents.ports.activity import Reports
 from letagents.ports.artifacts import Artifacts
 from letagents.ports.attachments import Attachments
 from letagents.ports.attendance import Attendance
@@ -45,6 +46,7 @@ from letagents.ports.guidelines import GuidelinesOf
 from letagents.ports.knowledge import Knowledge
 from letagents.ports.path_claims import PathClaims
 from letagents.ports.reasoning import Reasonings
+from letagents.ports.receipts import Receipts
 from letagents.ports.rooms import RoomTransport
 from letagents.ports.wakes import Wakes
 from letagents.ports.whereabouts import Noticeboard
@@ -69,6 +71,8 @@ PORTS = (
     Wakes,
     Noticeboard,
     Attachments,
+    Receipts,
+    Reports,
 )
 OF_NO_ROOM = {"create", "known"}
 
@@ -243,6 +247,7 @@ async def test_all_that_a_client_uses_is_routed(tmp_path: Path) -> None:
         parts: list[object] = [getattr(stores, one.name) for one in attrs.fields(Stores)]
         parts += [letagents.board(), letagents.governance(), letagents.paths()]
         parts += [letagents.presence(), letagents.attachments()]
+        parts += [letagents.receipts(), letagents.reports()]
 
         assert isinstance(letagents.rooms, RoutedRooms)
         assert isinstance(letagents.attendance, RoutedAttendance)

@@ -17,7 +17,7 @@ from letagents.ports.rooms import RoomTransport
 from letagents.ports.tools import Authority
 from letagents.settings import Settings
 from letagents.testing.contracts.room_callers import ADA, ROOM, arrival
-from letagents.wiring.client import open_supervised_rooms
+from letagents.wiring.servers import open_supervised_rooms
 
 pytestmark = [
     pytest.mark.anyio,

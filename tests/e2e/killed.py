@@ -24,7 +24,8 @@ from letagents.domain.messages import After, Draft, Message
 from letagents.settings import Settings
 from letagents.testing.contracts.room_callers import BOB, arrival
 from letagents.wire import supervisor as wire
-from letagents.wiring.client import ask_supervisor, open_letagents
+from letagents.wiring.client import open_letagents
+from letagents.wiring.supervisor import ask_supervisor
 
 ROOM = RoomId("workshop")
 EDGES = tuple(

@@ -17,7 +17,8 @@ from letagents.domain.errors import RoomsUnavailable
 from letagents.domain.ids import RoomId
 from letagents.ports.health import Finding
 from letagents.settings import Settings
-from letagents.wiring.client import examine, open_letagents
+from letagents.wiring.client import open_letagents
+from letagents.wiring.health import examine
 
 pytestmark = pytest.mark.anyio
 

@@ -26,7 +26,7 @@ from letagents.ports.providers import Gone, Launch
 from letagents.settings import Settings
 from letagents.testing.contracts.providers import PATIENCE, Notes, turn
 from letagents.testing.scripted_provider import Crash, Play
-from letagents.wiring.client import agent_provider
+from letagents.wiring.providers import agent_provider
 
 SECRETS = ("owner's", "sk-ant-very-secret-0123456789", "bearer's", "server's")
 

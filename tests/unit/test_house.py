@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import letagents
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "letagents"
 TESTS = ROOT / "tests"
@@ -81,6 +83,19 @@ def test_init_files_are_empty_except_the_package_s_own() -> None:
     folders = [file for file in _modules() if file.name == "__init__.py" and file != own]
 
     assert [_shown(file) for file in folders if file.read_bytes()] == []
+
+
+def test_the_package_s_own_names_are_loaded_from_where_a_type_checker_finds_them() -> None:
+    tree = ast.parse((SOURCE / "__init__.py").read_bytes())
+    checked = {
+        alias.name: node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("letagents.")
+        for alias in node.names
+    }
+
+    assert checked == letagents._HOMES
+    assert sorted(checked) == sorted(letagents.__all__)
 
 
 def test_every_module_says_in_a_sentence_what_lives_in_it() -> None:

@@ -16,7 +16,8 @@ from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.sessions import Session
 from letagents.server_settings import Serving
 from letagents.settings import Settings
-from letagents.wiring.client import clock_and_nudges, memory_of
+from letagents.wiring.local import clock_and_nudges
+from letagents.wiring.room_ports import memory
 
 if TYPE_CHECKING:
     from letagents.adapters.accounts.sql import SqlAccounts
@@ -97,7 +98,7 @@ async def open_server(settings: Settings, serving: Serving) -> AsyncIterator[Ser
             ids,
             settings.poll_cap,
             boards=_boards(rooms, settings.lease_term),
-            memory=memory_of(rooms),
+            memory=memory(rooms, clock),
             focus=_focus(rooms, settings.lease_term),
             feed=_feed(rooms, settings.lease_term),
             roster=_roster(rooms),

@@ -20,7 +20,8 @@ from letagents.settings import load
 from letagents.wire import moments
 from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import Params
-from letagents.wiring.client import ask_supervisor, renewed_grant
+from letagents.wiring.granting import renewed_grant
+from letagents.wiring.supervisor import ask_supervisor
 
 PATIENCE = 60.0
 _GIVEN = ("grant_id", "supervisor_grant", "grant_generation", "grant_expires_at")

@@ -10,7 +10,7 @@ from letagents.domain import rooms
 from letagents.entrypoints.cli import printing
 from letagents.settings import load
 from letagents.wire import supervisor as wire
-from letagents.wiring.client import ask_supervisor
+from letagents.wiring.supervisor import ask_supervisor
 
 PATIENCE = 60.0
 

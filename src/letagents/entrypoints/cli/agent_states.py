@@ -11,7 +11,7 @@ from letagents.domain.surfaces import LOCAL_ROOMS
 from letagents.entrypoints.cli import printing
 from letagents.settings import load
 from letagents.wire import supervisor as wire
-from letagents.wiring.client import ask_supervisor
+from letagents.wiring.supervisor import ask_supervisor
 
 WAIT_MS = 25_000
 PATIENCE = 60.0

@@ -14,7 +14,7 @@ from letagents.domain.surfaces import LOCAL_ROOMS
 from letagents.entrypoints.cli import agent_states, printing
 from letagents.settings import load
 from letagents.wire import supervisor as wire
-from letagents.wiring.client import ask_supervisor
+from letagents.wiring.supervisor import ask_supervisor
 
 PATIENCE = 300.0
 """Seconds for what programs and large folders are waited for."""

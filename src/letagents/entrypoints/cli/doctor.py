@@ -16,7 +16,7 @@ from letagents.entrypoints.cli import printing
 from letagents.entrypoints.cli.printing import BOLD, DIM, GREEN, RED, Surface, one_line
 from letagents.ports.health import Finding
 from letagents.settings import Settings, load, set_in_file
-from letagents.wiring.client import examine
+from letagents.wiring.health import examine
 
 _PASSWORD = re.compile(r"://([^/@:]*):.*@")
 _PASSWORD_IN_QUERY = re.compile(r"(?i)((?:^|[?&])[a-z_]*password=)[^&]*")

@@ -9,7 +9,7 @@ import anyio
 from letagents.entrypoints.cli import printing
 from letagents.settings import load
 from letagents.wire import supervisor as wire
-from letagents.wiring.client import ask_supervisor
+from letagents.wiring.supervisor import ask_supervisor
 
 
 def run(arguments: argparse.Namespace) -> int:

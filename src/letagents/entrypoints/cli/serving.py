@@ -98,13 +98,15 @@ def _service(settings: Settings, mode: Mode) -> "Service[Any]":
 async def _supervised(settings: Settings) -> "AsyncIterator[Supervised]":
     """Open the way to whoever supervises this process."""
     from letagents.entrypoints.mcp.supervised import Supervised
-    from letagents.wiring.client import open_borrowed_rooms, open_own_supervisor
+    from letagents.wiring.supervisor import open_own_supervisor
 
     logs.configure(settings.log, settings.log_level)
     environ, here = os.environ, Path.cwd()
     async with open_own_supervisor(settings, environ, here) as supervisor:
 
         def opening() -> "AbstractAsyncContextManager[BorrowedRooms]":
+            from letagents.wiring.borrowed import open_borrowed_rooms
+
             return open_borrowed_rooms(settings, supervisor, environ, here)
 
         process = Supervised(supervisor, settings.caller, opening)
@@ -118,7 +120,7 @@ async def _supervised(settings: Settings) -> "AsyncIterator[Supervised]":
 async def _bearing(settings: Settings) -> "AsyncIterator[Bearing]":
     """Open the rooms of a worker's bearer."""
     from letagents.entrypoints.mcp.by_bearer import Bearing
-    from letagents.wiring.client import open_rooms_by_bearer
+    from letagents.wiring.borrowed import open_rooms_by_bearer
 
     logs.configure(settings.log, settings.log_level)
     async with open_rooms_by_bearer(settings) as rooms:
@@ -129,7 +131,7 @@ async def _bearing(settings: Settings) -> "AsyncIterator[Bearing]":
 async def _polling(settings: Settings) -> "AsyncIterator[Poller]":
     """Open the way to whoever admits the polls of this process."""
     from letagents.entrypoints.mcp.polling import Poller
-    from letagents.wiring.client import own_custody
+    from letagents.wiring.supervisor import own_custody
 
     async with _supervised(settings) as process:
         yield Poller(process, *own_custody(settings, os.environ, Path.cwd()))
@@ -168,7 +170,7 @@ def _bridge(settings: Settings) -> "Bridge":
     environ, here = os.environ, Path.cwd()
 
     def opening() -> "AbstractAsyncContextManager[Supervisor]":
-        from letagents.wiring.client import open_own_supervisor
+        from letagents.wiring.supervisor import open_own_supervisor
 
         return open_own_supervisor(settings, environ, here)
 

@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _service(arguments: argparse.Namespace, settings: Settings) -> int:
-    from letagents.wiring.client import supervisor_service
+    from letagents.wiring.supervisor import supervisor_service
 
     service = supervisor_service(settings, os.environ)
     if arguments.show:

@@ -41,13 +41,11 @@ from letagents.ports.supervision import Supervision
 from letagents.settings import Settings
 from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import canonical
-from letagents.wiring.client import (
-    ask_supervisor,
-    open_grants,
-    open_household,
-    open_supervised_rooms,
-    open_supervisor,
-)
+from letagents.wiring.granting import open_grants
+from letagents.wiring.household import open_household
+from letagents.wiring.servers import open_supervised_rooms
+from letagents.wiring.supervising import open_supervisor
+from letagents.wiring.supervisor import ask_supervisor
 
 log = structlog.get_logger()
 
