@@ -7,7 +7,8 @@ import pytest
 from letagents.domain.errors import RoomsUnavailable
 from letagents.server_settings import Serving
 from letagents.settings import Settings
-from letagents.wiring.server import open_accounts, open_server, place_of
+from letagents.wiring.accounts import open_accounts
+from letagents.wiring.server import open_server, place_of
 
 
 def test_where_rooms_are_is_told_without_a_password(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from letagents.entrypoints import logs
 from letagents.entrypoints.cli import printing
 from letagents.settings import load
 from letagents.wire import moments
-from letagents.wiring.server import open_accounts
+from letagents.wiring.accounts import open_accounts
 
 
 def run(arguments: argparse.Namespace) -> int:
