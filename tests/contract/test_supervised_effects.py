@@ -10,8 +10,9 @@ from tests.contract.supervised import put_agent_in_turn
 
 from letagents.adapters.supervision.memory import MemoryPlace, MemorySupervision
 from letagents.adapters.supervision.sql import SqlSupervision
+from letagents.application.effect_runs import EffectRuns
+from letagents.application.effect_steps import Asked, EffectSteps, Told
 from letagents.application.recovering import Found, recover
-from letagents.application.supervised_effects import Asked, SupervisedEffects, Told
 from letagents.application.supervising import Supervising
 from letagents.domain import inbox
 from letagents.domain.bindings import Claim
@@ -72,7 +73,7 @@ class Supervised:
 
     tools: SlowTools = attrs.field(factory=SlowTools)
     place: MemoryPlace = attrs.field(factory=MemoryPlace)
-    effects: SupervisedEffects = attrs.field(init=False)
+    runs: EffectRuns = attrs.field(init=False)
     sessions: Supervising = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -81,7 +82,7 @@ class Supervised:
     def use(self, journal: Supervision) -> None:
         """Write down in that journal, from now on."""
         self.sessions = Supervising(journal, Held(), ManualClock())
-        self.effects = SupervisedEffects(self.sessions, CountingIds(), canonical, self.tools)
+        self.runs = EffectRuns(EffectSteps(self.sessions, canonical), CountingIds(), self.tools)
 
     async def start(self, *, is_let: bool = True) -> None:
         await self.sessions.journal.change(put_agent_in_turn)
@@ -90,7 +91,7 @@ class Supervised:
             self.tools.let.set()
 
     async def execute(self, asked: Asked) -> Told:
-        return await self.effects.execute(AT, asked)
+        return await self.runs.execute(AT, asked)
 
     def states(self) -> list[State]:
         return [one.state for one in self.place.journal.effects_of_turn("e1", "t1")]
@@ -131,7 +132,7 @@ async def test_of_those_who_ask_at_once_one_does_it_while_the_journal_is_written
     await supervised.start()
     told = await asyncio.gather(*(supervised.execute(asked()) for _ in range(3)))
     again = await supervised.execute(asked())
-    await supervised.effects.drained()
+    await supervised.runs.drained()
     await journal.aclose()
 
     assert supervised.tools.runs == 1

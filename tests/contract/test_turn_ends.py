@@ -12,8 +12,9 @@ from tests.contract.test_keeping import Held
 from tests.contract.test_keeping import World as Keeping
 
 from letagents.adapters.supervision.memory import MemorySupervision
+from letagents.application.effect_steps import Asked
 from letagents.application.keeping import Keeper
-from letagents.application.supervised_effects import Asked, SupervisedEffects
+from letagents.application.supervised_effects import SupervisedEffects
 from letagents.application.supervising import Supervising
 from letagents.domain import turns
 from letagents.domain.effect_authority import Coordinates

@@ -43,6 +43,18 @@ def move(destination: str | None, provider: str | None) -> dict[str, object]:
     )
 
 
+def answer_noted(outcome: object) -> dict[str, object]:
+    """Say that the answer of the turn is known."""
+    told = "End the turn now: this is its answer, and your last words are not published."
+    return shown({"accepted": True, "outcome": outcome, "instruction": told})
+
+
+def thread_noted() -> dict[str, object]:
+    """Say that it is known where the answer of the turn goes."""
+    told = "The answer of this turn will open a thread under the message that it answers."
+    return shown({"accepted": True, "instruction": told})
+
+
 def not_retained(size: int, *, is_change: bool) -> dict[str, object]:
     """Return the result that is kept in the place of one that is too large."""
     kind = "EFFECT" if is_change else "READ"

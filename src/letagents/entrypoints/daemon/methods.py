@@ -6,15 +6,14 @@ is blank, and refused by the rule that needs it.
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 
 import attrs
 
 from letagents.application import turn_instructions
-from letagents.application.supervised_effects import (
-    Asked,
-    SupervisedEffects,
-    Told,
-)
+from letagents.application.effect_runs import EffectRuns
+from letagents.application.effect_steps import Asked, Told
+from letagents.application.supervised_effects import SupervisedEffects
 from letagents.application.supervising import Supervising
 from letagents.domain.bindings import BindingRefused, Claim, Lent
 from letagents.domain.effect_authority import Coordinates
@@ -72,8 +71,8 @@ class Methods:
             wire.LIST_EFFECTS: self._list_effects,
             wire.SETTLE_EFFECT: self._settle_effect,
         }
-        if self.effects.can_execute:
-            table[wire.EXECUTE] = self._execute
+        if self.effects.runs is not None:
+            table[wire.EXECUTE] = partial(self._execute, self.effects.runs)
         self._table = {**self.more, **table}
 
     def named(self, method: str) -> Method | None:
@@ -149,13 +148,13 @@ class Methods:
             raise _failed(told)
         return {"room_id": told.room_id, **_told(told)}
 
-    async def _execute(self, request: Request) -> Result:
+    async def _execute(self, runs: EffectRuns, request: Request) -> Result:
         params = Params.of(request)
         for name in ("entry_id", "work_attempt_id", "execution_generation_id", "mcp_request_id"):
             params.exact(name)
         params.exact("tool_name")
         params.exact_number("daemon_generation")
-        told = await self.effects.execute(_coordinates(params), _asked(params))
+        told = await runs.execute(_coordinates(params), _asked(params))
         if told.answer is Answer.FAILED:
             raise _failed(told)
         return {"state": "completed", "room_id": told.room_id, "result": _result(told)}
