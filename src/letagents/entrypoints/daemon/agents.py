@@ -3,9 +3,11 @@
 (Source: supervisor 3.7, 6.4.)
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from enum import Enum
 from pathlib import Path
+from typing import TypeVar
 
 import attrs
 
@@ -19,11 +21,12 @@ from letagents.domain.open_models import PROVIDER, Endpoint, KeySource, ModelSer
 from letagents.domain.recovery import Desired
 from letagents.domain.surfaces import LOCAL_ROOMS
 from letagents.domain.workplaces import Wish, Worktree
+from letagents.entrypoints.daemon.methods import Method
 from letagents.wire import supervisor as wire
 from letagents.wire.moments import to_text
 from letagents.wire.supervisor import NotALine, Params, Request
 
-Answer = Callable[[Request], Awaitable[object]]
+_Word = TypeVar("_Word", bound=Enum)
 
 
 @attrs.frozen
@@ -33,7 +36,7 @@ class Agents:
     household: Household
     now: Callable[[], datetime]
 
-    def table(self) -> Mapping[str, Answer]:
+    def table(self) -> Mapping[str, Method]:
         """Return the methods by their names."""
         return {
             wire.LIST_AGENTS: self._list,
@@ -119,23 +122,24 @@ def _wish(given: Params) -> Wish | None:
 
 def desired_of(text: str) -> Desired:
     """Return what is wanted of an agent by that word. Raises: Malformed."""
-    try:
-        return Desired(text)
-    except ValueError:
-        named = ", ".join(one.value for one in Desired)
-        raise Malformed(
-            "No such state can be wanted of an agent.", remedy=f"Name one of {named}."
-        ) from None
+    return _meant(Desired, text, "No such state can be wanted of an agent.")
 
 
 def _delivery(text: str) -> Delivery:
+    return _meant(Delivery, text, "An agent comes to its messages in no such way.")
+
+
+def _meant(kind: type[_Word], text: str, otherwise: str) -> _Word:
+    """Return which of its kind a word means.
+
+    Raises:
+        Malformed: none.
+    """
     try:
-        return Delivery(text)
+        return kind(text)
     except ValueError:
-        named = ", ".join(one.value for one in Delivery)
-        raise Malformed(
-            "An agent comes to its messages in no such way.", remedy=f"Name one of {named}."
-        ) from None
+        named = ", ".join(one.value for one in kind)
+        raise Malformed(otherwise, remedy=f"Name one of {named}.") from None
 
 
 async def told(household: Household, entry: Entry) -> dict[str, object]:

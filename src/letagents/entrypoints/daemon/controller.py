@@ -4,7 +4,7 @@
 """
 
 import signal
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 
 import attrs
@@ -18,11 +18,10 @@ from letagents.domain.ingress import Ingress
 from letagents.domain.manifest import Entry, Execution
 from letagents.entrypoints.daemon.agents import desired_of, shown, told
 from letagents.entrypoints.daemon.inspector import event_shown, wait_of
+from letagents.entrypoints.daemon.methods import Method
 from letagents.wire import supervisor as wire
 from letagents.wire.moments import to_text
 from letagents.wire.supervisor import NotALine, Params, Request
-
-Answer = Callable[[Request], Awaitable[object]]
 
 _NEWEST = 50
 """So many events of an agent are told with its attempt."""
@@ -35,7 +34,7 @@ class Controller:
     household: Household
     sessions: Supervising
 
-    def table(self) -> Mapping[str, Answer]:
+    def table(self) -> Mapping[str, Method]:
         """Return the methods by their names."""
         return {
             wire.WATCH_AGENTS: self._watch,

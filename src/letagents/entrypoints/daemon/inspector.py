@@ -15,14 +15,12 @@ from letagents.application.household import Household
 from letagents.application.inspecting import Detail
 from letagents.application.supervising import Supervising
 from letagents.domain import agent_states
-from letagents.domain.bindings import Claim
 from letagents.domain.inbox import Item
 from letagents.entrypoints.daemon.agents import shown
+from letagents.entrypoints.daemon.methods import Method, claim_of
 from letagents.wire import supervisor as wire
 from letagents.wire.moments import to_text
 from letagents.wire.supervisor import Params, Request
-
-Answer = Callable[[Request], Awaitable[object]]
 
 LONGEST_WAIT = timedelta(seconds=55)
 _USUAL_WAIT = timedelta(seconds=25)
@@ -35,7 +33,7 @@ class Inspector:
     household: Household
     sessions: Supervising
 
-    def table(self) -> Mapping[str, Answer]:
+    def table(self) -> Mapping[str, Method]:
         """Return the methods by their names."""
         return {
             wire.INSPECT_AGENT: self._inspect,
@@ -76,15 +74,8 @@ class Inspector:
 
     async def _changed(self, request: Request, change: Callable[..., Awaitable[Item]]) -> object:
         params = Params.of(request)
-        claim = Claim(
-            entry_id=params.text("entry_id"),
-            room_id=params.text("room_id"),
-            work_attempt_id=params.text("work_attempt_id"),
-            execution_id=params.text("execution_generation_id"),
-            session_id=params.text("agent_session_id"),
-        )
+        claim, message_id = claim_of(params), params.text("source_message_id")
         generation, own = params.number("daemon_generation"), self.sessions.hold.generation
-        message_id = params.text("source_message_id")
         await change(self.sessions.journal, claim, generation, message_id, own=own)
         self.household.look_again(claim.entry_id)
         return {"accepted": True}

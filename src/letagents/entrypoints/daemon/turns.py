@@ -3,7 +3,7 @@
 (Source: supervisor 3.7, 6.4.)
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 
 import attrs
 
@@ -11,10 +11,9 @@ from letagents.application.turn_control import Stop, TurnControls
 from letagents.domain.errors import Malformed
 from letagents.domain.turn_controls import Named, Resolution
 from letagents.entrypoints.daemon.agents import control_shown
+from letagents.entrypoints.daemon.methods import Method
 from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import Params, Request
-
-Answer = Callable[[Request], Awaitable[object]]
 
 
 @attrs.frozen
@@ -23,7 +22,7 @@ class Turns:
 
     controls: TurnControls
 
-    def table(self) -> Mapping[str, Answer]:
+    def table(self) -> Mapping[str, Method]:
         """Return the methods by their names."""
         return {wire.CONTROL_TURN: self._control, wire.RESOLVE_CONTROL: self._resolve}
 
