@@ -205,7 +205,9 @@ async def test_its_tools_are_run_by_its_bearer(world: GrantedWorld, tmp_path: Pa
     assert held is not None
     servers = Servers(open_supervised, granted=world.grants.letagents)
     session_id = binding.session_id
-    at = Authority("e1", "codex", str(ROOM), session_id, held.token, SERVER, None, held.session)
+    at = Authority(
+        "e1", "codex", str(ROOM), session_id, held.token, SERVER, None, held.session, True
+    )
     tools = RoomTools(servers)
     said = await tools.run("send_message", {"text": "Done."}, at)
     added = await tools.run("add_task", {"title": "Mend it"}, at)

@@ -290,6 +290,15 @@ async def test_a_call_that_does_not_fit_a_line_is_not_sent(fake: Fake) -> None:
     assert fake.methods() == [wire.NEGOTIATE]
 
 
+async def test_an_answer_may_come_in_many_pieces(fake: Fake) -> None:
+    text = "a" * 3_000_000
+    fake.said[wire.EXECUTE] = {"state": "completed", "room_id": "workshop", "result": text}
+    answered = await process(fake).execute(change())
+
+    assert answered is not None
+    assert answered.result == text
+
+
 async def test_word_of_an_outcome_outlasts_a_handover(fake: Fake) -> None:
     told = asyncio.Event()
     fake.said[wire.COMPLETE] = lambda _: told.set()

@@ -9,11 +9,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from tests.contract.supervised import CountingTools, SocketWorld, socket_world
 
 from letagents.adapters.supervision.hold import COUNTER
 from letagents.domain.errors import NotAvailable
+from letagents.domain.manifest import Admission
 from letagents.entrypoints.daemon.server import Server, listening
 from letagents.testing.contracts.supervisor import RESULT, ROOM
 from letagents.wire import supervisor as wire
@@ -130,6 +132,13 @@ async def test_lines_of_one_connection_are_all_answered(world: SocketWorld) -> N
     assert {answer["id"] for answer in answers} == {str(number) for number in range(50)}
 
 
+async def test_many_lines_at_once_may_be_longer_than_one_may_be(world: SocketWorld) -> None:
+    padding = b" " * (wire.LONGEST_LINE // 3)
+    lines = [wire.Request(2, str(number), wire.STATUS).line() for number in range(9)]
+
+    assert len(await exchange(world, *(padding + line for line in lines))) == 9
+
+
 async def test_a_line_without_an_end_is_cut(world: SocketWorld) -> None:
     assert await exchange(world, b'{"x":"' + b"a" * wire.LONGEST_LINE) == []
     assert (await ask(world, wire.STATUS))["ok"] is True
@@ -189,6 +198,22 @@ async def test_a_tool_is_done_for_whoever_is_bound(world: SocketWorld) -> None:
     assert world.tools is not None
     ((tool, authority),) = world.tools.runs
     assert (tool, authority.room_id, authority.token.value) == ("post_status", ROOM, SECRET)
+
+
+@pytest.mark.parametrize("admission", list(Admission))
+async def test_a_tool_is_told_by_what_its_agent_is_let_in(
+    world: SocketWorld, admission: Admission
+) -> None:
+    journal = world.place.journal
+    entry = journal.entry("e1")
+    assert entry is not None
+    journal.put_entry(attrs.evolve(entry, admission=admission))
+    await ask(world, wire.BIND, SESSION)
+    await ask(world, wire.EXECUTE, CALL)
+
+    assert world.tools is not None
+    ((_, authority),) = world.tools.runs
+    assert authority.is_granted is (admission is not Admission.SIGN_IN)
 
 
 async def test_nothing_is_done_without_an_identity(world: SocketWorld) -> None:

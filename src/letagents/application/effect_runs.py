@@ -13,6 +13,7 @@ from letagents.domain import bindings, effects
 from letagents.domain.effect_authority import Context, Coordinates, refused
 from letagents.domain.effects import Answer, Effect, Key, State
 from letagents.domain.errors import LetAgentsError, Retry
+from letagents.domain.manifest import Admission
 from letagents.ports.ids import Ids
 from letagents.ports.supervision import Journal
 from letagents.ports.tools import Authority, Tools
@@ -123,6 +124,7 @@ class EffectRuns:
             entry.api_url,
             entry.workspace,
             held.session,
+            is_granted=entry.admission is not Admission.SIGN_IN,
         )
 
     async def _note(

@@ -34,7 +34,7 @@ class PlainSessions:
     chat: Chat
     surroundings: Surroundings
     ids: Ids
-    _turns: defaultdict[RoomId, anyio.Lock] = attrs.field(factory=lambda: defaultdict(anyio.Lock))
+    _turns: defaultdict[RoomId, anyio.Lock] = attrs.field(factory=lambda: defaultdict(_turn))
     _named: dict[RoomId, str | None] = attrs.field(factory=dict)
     """Under which chosen name of the chat its connection in a room was opened."""
 
@@ -105,6 +105,10 @@ class PlainSessions:
         """End what this chat was under another name; under the same name it has ended already."""
         with suppress(LetAgentsError):
             await self.registration.disconnect(earlier)
+
+
+def _turn() -> anyio.Lock:
+    return anyio.Lock(fast_acquire=True)  # most calls find it free, and need not give way
 
 
 def _following(earlier: Connection | None) -> Predecessor | None:

@@ -56,12 +56,15 @@ class Servers:
 
     async def at(self, api_url: str) -> LetAgents:
         """Return the rooms at an address."""
+        if api_url not in self._opened:
+            await self._open(api_url)
+        return self._opened[api_url]
+
+    async def _open(self, api_url: str) -> None:
         async with self._lock:
-            known = self._opened.get(api_url)
-            if known is None:
-                known = await self._stack.enter_async_context(self.open_(api_url))
-                self._opened[api_url] = known
-            return known
+            if api_url not in self._opened:
+                opening = self.open_(api_url)
+                self._opened[api_url] = await self._stack.enter_async_context(opening)
 
     async def lodging(self, api_url: str) -> Lodging:
         """Return the rooms at an address, and on whose behalf agents come into them."""
@@ -72,7 +75,9 @@ class Servers:
 
     async def of(self, at: Authority) -> LetAgents:
         """Return the rooms of an agent, as it is let into them."""
-        granted = await self.granted(at.entry_id) if self.granted is not None else None
+        granted = None
+        if at.is_granted and self.granted is not None:
+            granted = await self.granted(at.entry_id)
         return granted or await self.at(at.api_url)
 
     async def session(self, at: Authority) -> Session | None:

@@ -23,6 +23,8 @@ class Authority:
     workspace: str | None = None
     session: Session | None = None
     """The session as its room knows it, where the supervisor opened it."""
+    is_granted: bool = False
+    """Whether a host grant is what lets the agent in."""
 
 
 class Tools(Protocol):

@@ -27,10 +27,13 @@ class HomeHold:
 
     _home: Path
     _lock: FileLock = attrs.field(init=False)
+    _counter: str = attrs.field(init=False)
+    """It is read for each request."""
     _generation: int = attrs.field(default=0, init=False)
 
     def __attrs_post_init__(self) -> None:
         self._lock = FileLock(self._home / LOCK)
+        self._counter = str(self._home / COUNTER)
 
     @property
     def generation(self) -> int:
@@ -78,10 +81,13 @@ class HomeHold:
 
     def _counted(self) -> str | None:
         try:
-            with (self._home / COUNTER).open("rb", buffering=0) as file:
-                return file.read(_LONGEST).decode("ascii", "replace")
+            descriptor = os.open(self._counter, os.O_RDONLY)
         except FileNotFoundError:
             return None
+        try:
+            return os.read(descriptor, _LONGEST).decode("ascii", "replace")
+        finally:
+            os.close(descriptor)
 
     def _count(self, generation: int) -> None:
         fresh = self._home / f"{COUNTER}.{os.getpid()}"
@@ -91,7 +97,7 @@ class HomeHold:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        fresh.replace(self._home / COUNTER)
+        fresh.replace(self._counter)
         _sync_folder(self._home)
 
 

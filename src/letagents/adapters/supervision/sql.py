@@ -5,6 +5,7 @@ that writes: one that was stopped in the middle, and wakes after another took ov
 """
 
 import asyncio
+import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -122,7 +123,7 @@ class SqlJournal:
     def binding(self, entry_id: str) -> Binding | None:
         """Return the session that an agent is bound to."""
         row = self._unit.row(_BINDING, entry_id=entry_id)
-        return None if row is None or row[1] is None else kept.read(row[1], Binding)
+        return None if row is None or row[1] is None else _read(row[1], Binding)
 
     def highest_epoch(self, entry_id: str) -> int:
         """Return the highest epoch that any binding of an agent ever had; 0 if it had none."""
@@ -223,11 +224,20 @@ class SqlJournal:
 
 
 def _one(row: Any, kind: type[T]) -> T | None:
-    return kept.read(row[0], kind) if row is not None else None
+    return _read(row[0], kind) if row is not None else None
 
 
 def _all(rows: Sequence[Any], kind: type[T]) -> list[T]:
-    return [kept.read(row[0], kind) for row in rows]
+    return [_read(row[0], kind) for row in rows]
+
+
+def _read(text: str, kind: type[T]) -> T:
+    """Return the value that a text is; all but effects are read with each call of a tool."""
+    value: T = kept.read(text, kind) if kind is Effect else _remembered(text, kind)
+    return value
+
+
+_remembered: Any = functools.lru_cache(128)(kept.read)
 
 
 @attrs.define(eq=False)

@@ -5,9 +5,9 @@ that happened; what fails after it as something that may have.
 """
 
 import asyncio
+import socket
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 import attrs
@@ -24,6 +24,7 @@ from letagents.wire.supervisor import NotALine, Request, Response
 TIMED_OUT = "Timed out communicating with the supervisor daemon."
 CLOSED = "Supervisor connection closed before a response."
 _LONGEST_ANSWER = 64 * 1024 * 1024
+_CHUNK = 256 * 1024
 _LATER = "Call again: it may just be starting. `letagents supervise` starts one."
 _UNKNOWN = "Call again under the same request: what was done is not done twice."
 _OTHER = "Use the same version of letagents on both sides."
@@ -104,7 +105,7 @@ class Line:
                 f"The request is longer than the {wire.LONGEST_LINE} bytes that are taken.",
                 remedy="Pass less in one call.",
             )
-        answer = await self._exchanged(line, deadline)
+        answer = await _exchanged(self.socket, line, deadline)
         try:
             response = wire.read_response(answer)
         except NotALine as error:
@@ -116,36 +117,6 @@ class Line:
                 "Supervisor response id does not match its request.", remedy=_UNKNOWN
             )
         return response
-
-    async def _exchanged(self, line: bytes, deadline: Deadline) -> bytes:
-        try:
-            async with asyncio.timeout_at(deadline.at):
-                reader, writer = await self._connected()
-        except TimeoutError as error:
-            raise SupervisorUnavailable(TIMED_OUT, remedy=_LATER) from error
-        try:
-            async with asyncio.timeout_at(deadline.at):
-                writer.write(line)
-                return await reader.readuntil(b"\n")
-        except TimeoutError as error:
-            raise SupervisorSilent(TIMED_OUT, remedy=_UNKNOWN) from error
-        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
-            raise SupervisorSilent(CLOSED, remedy=_UNKNOWN) from error
-        finally:
-            writer.close()
-            with suppress(OSError):
-                await writer.wait_closed()
-
-    async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        if sys.platform == "win32":
-            raise SupervisorUnavailable("There is no supervisor on this system.", remedy=_LATER)
-        try:
-            return await asyncio.open_unix_connection(str(self.socket), limit=_LONGEST_ANSWER)
-        except OSError as error:
-            raise SupervisorUnavailable(
-                f"The supervisor cannot be reached: {error.strerror or 'connection refused'}.",
-                remedy=_LATER,
-            ) from error
 
 
 def refused(happened: str, remedy: str | None = None) -> SupervisorRefused:
@@ -166,3 +137,59 @@ def _negotiated(version: int, told: Mapping[str, object]) -> Negotiated:
     if not is_whole or not isinstance(started, str) or not started.strip():
         return Negotiated(version, None, None, can)
     return Negotiated(version, generation, f"{generation}:{pid}:{started}", can)
+
+
+async def _exchanged(place: Path, line: bytes, deadline: Deadline) -> bytes:
+    """Return what is answered to a line at the socket `place`. Raises: as Line.ask."""
+    try:
+        async with asyncio.timeout_at(deadline.at):
+            connected = await _connected(place)
+    except TimeoutError as error:
+        raise SupervisorUnavailable(TIMED_OUT, remedy=_LATER) from error
+    with connected:
+        try:
+            async with asyncio.timeout_at(deadline.at):
+                await asyncio.get_running_loop().sock_sendall(connected, line)
+                return await _line_of(connected)
+        except TimeoutError as error:
+            raise SupervisorSilent(TIMED_OUT, remedy=_UNKNOWN) from error
+        except OSError as error:
+            raise SupervisorSilent(CLOSED, remedy=_UNKNOWN) from error
+
+
+async def _connected(place: Path) -> socket.socket:
+    """Return a connection: bare, since making a transport for one line costs more than the line."""
+    if sys.platform == "win32":
+        raise SupervisorUnavailable("There is no supervisor on this system.", remedy=_LATER)
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        made.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(made, str(place))
+    except OSError as error:
+        made.close()
+        raise SupervisorUnavailable(
+            f"The supervisor cannot be reached: {error.strerror or 'connection refused'}.",
+            remedy=_LATER,
+        ) from error
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+async def _line_of(connected: socket.socket) -> bytes:
+    """Return what comes up to the end of the first line.
+
+    Raises:
+        OSError: it ends before, or is longer than any answer.
+    """
+    loop, came = asyncio.get_running_loop(), bytearray()
+    while len(came) < _LONGEST_ANSWER:
+        chunk = await loop.sock_recv(connected, _CHUNK)
+        line, end, _ = chunk.partition(b"\n")
+        came += line
+        if end:
+            return bytes(came)
+        if not chunk:
+            break
+    raise ConnectionError(CLOSED)

@@ -9,9 +9,10 @@ import asyncio
 import os
 import socket
 import stat
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import cast
 
 import attrs
 import structlog
@@ -43,51 +44,28 @@ class Server:
     ended: asyncio.Event = attrs.field(factory=asyncio.Event)
     _is_handing_over: bool = False
     _tasks: set[asyncio.Task[None]] = attrs.field(factory=set)
-    _open: set[asyncio.StreamWriter] = attrs.field(factory=set)
+    _open: "set[_Connection]" = attrs.field(factory=set)
 
-    async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer what comes on one connection."""
-        self._open.add(writer)
-        try:
-            await self._listen(reader, writer)
-        except (OSError, asyncio.CancelledError):
-            writer.transport.abort()
-        finally:
-            self._open.discard(writer)
+    def connection(self) -> "_Connection":
+        """Return what hears one connection."""
+        made = _Connection(self._begin, self._open.discard)
+        self._open.add(made)
+        return made
 
-    async def _listen(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        held, answering = b"", set[asyncio.Task[None]]()
-        while chunk := await reader.read(wire.LONGEST_LINE):
-            held += chunk
-            if len(held) > wire.LONGEST_LINE:
-                writer.transport.abort()
-                return
-            *lines, held = held.split(b"\n")
-            for line in lines:
-                if line.strip():
-                    answering.add(self._begin(line, writer))
-        if answering:
-            await asyncio.wait(answering)
-        writer.close()
-
-    def _begin(self, line: bytes, writer: asyncio.StreamWriter) -> asyncio.Task[None]:
-        task = asyncio.create_task(self._answer(line, writer))
+    def _begin(self, line: bytes, connection: "_Connection") -> None:
+        task = asyncio.create_task(self._answer(line, connection))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return task
 
-    async def _answer(self, line: bytes, writer: asyncio.StreamWriter) -> None:
+    async def _answer(self, line: bytes, connection: "_Connection") -> None:
         try:
             response = await self._answered(line)
         except FenceLost as error:
             log.error("supervisor.replaced", code=error.code)
-            writer.transport.abort()
+            connection.abort()
             self.ended.set()
             return
-        if not writer.is_closing():
-            writer.write(response.line())
-            with suppress(OSError):
-                await writer.drain()
+        connection.answer(response.line())
         if self._is_handing_over:
             self.ended.set()
 
@@ -133,8 +111,57 @@ class Server:
                 await self.methods.effects.drained()
                 if self._tasks:
                     await asyncio.wait(self._tasks)
-        for writer in tuple(self._open):
-            writer.close()
+        for connection in tuple(self._open):
+            connection.close()
+
+
+@attrs.define(eq=False)
+class _Connection(asyncio.Protocol):
+    """Whole lines are told one by one to `begin`; after the last answer to a caller it closes."""
+
+    _begin: "Callable[[bytes, _Connection], None]"
+    _lost: "Callable[[_Connection], None]"
+    _transport: asyncio.Transport = attrs.field(init=False)
+    _held: bytes = b""
+    _unanswered: int = 0
+    _has_ended: bool = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        *lines, self._held = (self._held + data).split(b"\n")
+        if max(len(one) for one in (*lines, self._held)) >= wire.LONGEST_LINE:
+            self.abort()
+            return
+        for line in lines:
+            if line.strip():
+                self._unanswered += 1
+                self._begin(line, self)
+
+    def eof_received(self) -> bool:
+        self._has_ended = True
+        return self._unanswered > 0
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        self._lost(self)
+
+    def answer(self, line: bytes) -> None:
+        """Write one answer, if anybody is there still."""
+        self._unanswered -= 1
+        if self._transport.is_closing():
+            return
+        self._transport.write(line)
+        if self._has_ended and not self._unanswered:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """Cut it without an answer."""
+        self._transport.abort()
+
+    def close(self) -> None:
+        """Close it once all was written."""
+        self._transport.close()
 
 
 @asynccontextmanager
@@ -145,7 +172,8 @@ async def listening(place: Path, server: Server) -> AsyncIterator[None]:
         NotAvailable: the place is none where a socket can be.
     """
     listener, ours = _bound(place)
-    accepting = await asyncio.start_unix_server(server.connected, sock=listener)
+    loop = asyncio.get_running_loop()
+    accepting = await loop.create_unix_server(server.connection, sock=listener)
     try:
         yield
     finally:
