@@ -54,7 +54,7 @@ class OfOne:
 @asynccontextmanager
 async def behind_the_door(served: Served, token: str) -> AsyncIterator[ASGIApp]:
     """Open the tools with the suite's fixtures beside them."""
-    principal = await served.hosting.principal(token)
+    principal = await served.hosting.sessions.principal(token)
     chats = RemoteChats(served.hosting, served.elsewhere)
     async with over_http(chats, "1", more=OURS, extend=add_fixtures) as tools:
         yield OfOne(tools, principal)

@@ -34,18 +34,18 @@ class AccountRooms:
 
     async def create(self) -> Room:
         """Make a room, of which the account is admin."""
-        return _afar(await self.hosting.create(self.account))
+        return _afar(await self.hosting.entrances.create(self.account))
 
     async def join(self, room_id: RoomId, *, create: bool = True) -> Room:
         """Return the room, which the account has entered then."""
-        room, _ = await self.hosting.enter(
+        room, _ = await self.hosting.entrances.enter(
             self.account, room_id, address=self.address, create=create
         )
         return _afar(room)
 
     async def known(self) -> tuple[Room, ...]:
         """Return the rooms that the account has entered."""
-        return tuple(map(_afar, await self.hosting.known(self.account)))
+        return tuple(map(_afar, await self.hosting.entrances.known(self.account)))
 
     async def connect(self, room_id: RoomId, arrival: Arrival) -> Connection:
         """Open a session or take it over, as an agent of the account."""
@@ -61,7 +61,7 @@ class AccountRooms:
             account=self.account.account_id,
             host=Host(kind=None, label=None),
         )
-        await self.hosting.admit(self.account, room_id, self.address)
+        await self.hosting.entrances.admit(self.account, room_id, self.address)
         made = await self.hosting.rooms.connect(room_id, coming)
         self._tell(room_id, made.displaced)
         return made
@@ -83,16 +83,16 @@ class AccountRooms:
 
     async def read(self, room_id: RoomId, window: Window, viewer: Fence | None = None) -> Page:
         """Return the messages in `window`."""
-        viewer = await self.hosting.looking(self.principal, room_id, viewer)
+        viewer = await self.hosting.sessions.looking(self.principal, room_id, viewer)
         return await self.hosting.rooms.read(room_id, window, viewer)
 
     async def wait(
         self, room_id: RoomId, window: After, *, timeout: timedelta, viewer: Fence | None = None
     ) -> Page:
         """Return as `read` does once there is a message; empty as soon as the server is to end."""
-        viewer = await self.hosting.looking(self.principal, room_id, viewer)
+        viewer = await self.hosting.sessions.looking(self.principal, room_id, viewer)
         rooms = self.hosting.rooms
-        async with self.hosting.delivering(room_id, viewer):
+        async with self.hosting.sessions.delivering(room_id, viewer):
             found = await self._unless_stopping(
                 lambda: rooms.wait(room_id, window, timeout=timeout, viewer=viewer)
             )
@@ -100,7 +100,7 @@ class AccountRooms:
 
     async def message(self, room_id: RoomId, message_id: MessageId) -> Message | None:
         """Return one message."""
-        await self.hosting.check_entered(self.principal, room_id)
+        await self.hosting.entrances.check_entered(self.principal, room_id)
         return await self.hosting.rooms.message(room_id, message_id)
 
     async def search(self, room_id: RoomId, query: Query, viewer: Fence | None = None) -> Found:
@@ -111,11 +111,11 @@ class AccountRooms:
                 "The rooms of this server cannot be searched.",
                 remedy="Call read_messages to read the newest messages.",
             )
-        viewer = await self.hosting.looking(self.principal, room_id, viewer)
+        viewer = await self.hosting.sessions.looking(self.principal, room_id, viewer)
         return await rooms.search(room_id, query, viewer)
 
     async def _own(self, room_id: RoomId, fence: Fence) -> Fence:
-        return await self.hosting.acting(self.principal, room_id, fence)
+        return await self.hosting.sessions.acting(self.principal, room_id, fence)
 
     async def _unless_stopping(self, ask: Callable[[], Awaitable[Page]]) -> Page | None:
         found: list[Page] = []

@@ -61,8 +61,8 @@ class RemoteChats:
             focus=lambda: hosting.focus,
             receipts=lambda: hosting.receipts,
             keeps_connections=True,
-            may_look=lambda room_id: hosting.check_entered(principal, room_id),
-            meaning=hosting.meant,
+            may_look=lambda room_id: hosting.entrances.check_entered(principal, room_id),
+            meaning=hosting.entrances.meant,
         )
 
 

@@ -164,7 +164,7 @@ class _Endpoint:
     async def _answered(self, call: Call) -> Response:
         try:
             request = call.request
-            call.principal = await self.hosting.principal(bearer(request), cookie(request))
+            call.principal = await self.hosting.sessions.principal(bearer(request), cookie(request))
             bounds = self.hosting.bounds
             call.largest = bounds.upload if self.handler in attachments.WITH_FILES else bounds.body
             check_declared(request, call.largest)
@@ -181,7 +181,7 @@ class _Endpoint:
             return await self.handler(call)
         except UnknownRoom:
             if call.principal.account is not None:
-                self.hosting.missed(call.principal.account)
+                self.hosting.entrances.missed(call.principal.account)
             raise
 
 

@@ -95,7 +95,7 @@ class Call:
             return
         with suppress(Malformed):  # which is told when the room is asked for
             called = self.called
-            self._meant = await self.hosting.meant(called)
+            self._meant = await self.hosting.entrances.meant(called)
 
     @property
     def boards(self) -> Boards:
@@ -227,13 +227,13 @@ class Call:
     async def is_still_signed_in(self) -> bool:
         """Whether who called is still who it was, and may go on."""
         if (worker := self.principal.worker) is not None:
-            return await self.hosting.worker(self.called, worker) is not None
-        now = await self.hosting.principal(bearer(self.request), cookie(self.request))
+            return await self.hosting.sessions.worker(self.called, worker) is not None
+        now = await self.hosting.sessions.principal(bearer(self.request), cookie(self.request))
         return now.account is not None and now == self.principal
 
     async def acting(self) -> Fence:
         """Return who acts, as the body shows. Raises as Hosting.acting, and Refused."""
-        return await self.hosting.acting(self.principal, self.room_id, await self.shown())
+        return await self.hosting.sessions.acting(self.principal, self.room_id, await self.shown())
 
     async def shown(self) -> Fence | None:
         """Return the session that the body shows; None where it shows none.
@@ -257,7 +257,7 @@ class Call:
             WorkerRequired: a session that only watches is shown.
         """
         fence = await self.acting_marked()
-        await self.hosting.check_speaks(self.room_id, fence)
+        await self.hosting.sessions.check_speaks(self.room_id, fence)
         return fence
 
     async def acting_marked(self) -> Fence:
@@ -284,17 +284,17 @@ class Call:
 
     async def _or_person(self, shown: Fence | None) -> Fence:
         if shown is None:
-            return await self.hosting.person(self.principal, self.room_id)
-        return await self.hosting.acting(self.principal, self.room_id, shown)
+            return await self.hosting.sessions.person(self.principal, self.room_id)
+        return await self.hosting.sessions.acting(self.principal, self.room_id, shown)
 
     async def looking(self) -> Fence | None:
         """Return who looks, as the headers show. Raises as Hosting.looking, and Refused."""
         shown = self._shown(credentials.from_headers, self.request.headers)
-        return await self.hosting.looking(self.principal, self.room_id, shown)
+        return await self.hosting.sessions.looking(self.principal, self.room_id, shown)
 
     async def looking_by_body(self) -> Fence | None:
         """Return as `looking`, for what an account notes for itself, as the body shows."""
-        return await self.hosting.looking(self.principal, self.room_id, await self.shown())
+        return await self.hosting.sessions.looking(self.principal, self.room_id, await self.shown())
 
     def _of_bearer(self, shown: Fence | None) -> Fence | None:
         """Return who is shown, which beside a worker's bearer can only be that worker."""

@@ -68,7 +68,7 @@ class McpDoor:
 
     async def _answered(self, request: Request, receive: Receive, send: "_Sent") -> None:
         token = bearer(request)
-        principal = await self.hosting.principal(token)
+        principal = await self.hosting.sessions.principal(token)
         refused = self._refusal(request)
         if refused is None and principal.account is None:
             refused = _sign_in_first(is_wrong=token is not None)

@@ -84,7 +84,7 @@ async def principal(call: Call, route: str) -> Principal | None:
     if found is None:
         return None
     room_id, fence = found
-    known = await call.hosting.worker(room_id, fence)
+    known = await call.hosting.sessions.worker(room_id, fence)
     if known is None:
         return None
     if route not in OPEN:

@@ -29,9 +29,11 @@ async def open_session(call: Call) -> Response:
         raise Refused(403, "Worker bearers are not enabled on this server.")
     room_id = canonical(await _required(call, "room_id"))
     arrival = await _arriving(call, given, account)
-    await call.hosting.admit(account, room_id, call.address)
+    await call.hosting.entrances.admit(account, room_id, call.address)
     with told(sessions.BUSY):
-        made = await call.hosting.rooms.connect(await call.hosting.meant(room_id), arrival)
+        made = await call.hosting.rooms.connect(
+            await call.hosting.entrances.meant(room_id), arrival
+        )
     sessions.tell(call, made.session.room_id, made.displaced)
     shown = {
         "worker_bearer": worker_bearers.spelled(made.fence, made.session.room_id),

@@ -153,7 +153,7 @@ async def poll(call: Call) -> Response:
     """Wait for messages; who hangs up waits no longer."""
     viewer = await call.looking()
     window = After(_cursor(call, "after"), call.limit, call.wants_prompts)
-    async with call.hosting.delivering(call.room_id, viewer):
+    async with call.hosting.sessions.delivering(call.room_id, viewer):
         try:
             found, lost = await _waited(call, window, viewer), None
         except ConnectionLost as error:

@@ -22,7 +22,7 @@ Handler = Callable[[Call], Awaitable[Response]]
 
 async def listed(call: Call) -> Response:
     """List the named rooms that the account has entered."""
-    found = [one for one in await call.hosting.known(call.account) if one.code is None]
+    found = [one for one in await call.hosting.entrances.known(call.account) if one.code is None]
     shown = [{"id": str(one.room_id), "display_name": one.display_name} for one in found]
     return answer({"projects": shown})
 
@@ -34,7 +34,9 @@ async def by_code(call: Call) -> Response:
         if not rooms.looks_like_code(code):
             raise UnknownRoom(f"{code[:80]} is no invite code.", remedy="Check the code.")
         room_id = rooms.invite_code(code)
-        room, _ = await call.hosting.enter(account, room_id, address=call.address, create=False)
+        room, _ = await call.hosting.entrances.enter(
+            account, room_id, address=call.address, create=False
+        )
     except UnknownRoom as error:
         raise Refused(404, "Project not found for the given code") from error
     return answer(wire.plain(room))
@@ -44,7 +46,9 @@ async def by_name(call: Call) -> Response:
     """Enter a named room, which is made if it is not there."""
     account, room_id = call.account, rooms.canonical(call.named("name"))
     is_there = await _is_there(call, room_id)
-    room, _ = await call.hosting.enter(account, room_id, address=call.address, create=True)
+    room, _ = await call.hosting.entrances.enter(
+        account, room_id, address=call.address, create=True
+    )
     return answer(wire.plain(room), 200 if is_there else 201)
 
 

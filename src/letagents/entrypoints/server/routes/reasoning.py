@@ -45,7 +45,7 @@ def _is_open(call: Call) -> bool | None:
 
 async def _speaking(call: Call) -> Fence:
     fence = await call.acting()
-    await call.hosting.check_speaks(call.room_id, fence)
+    await call.hosting.sessions.check_speaks(call.room_id, fence)
     return fence
 
 

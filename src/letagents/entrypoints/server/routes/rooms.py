@@ -10,7 +10,7 @@ from letagents.wire.http import sign_in
 
 async def create(call: Call) -> Response:
     """Make a room that is entered by a new invite code."""
-    made = await call.hosting.create(call.account)
+    made = await call.hosting.entrances.create(call.account)
     return answer({"id": str(made.room_id), **wire.plain(made)}, 201)
 
 
@@ -19,7 +19,7 @@ async def join(call: Call) -> Response:
     create = (call.asked("create") or "").lower() not in ("false", "0")
     if call.principal.account is None and call.hosting.people is not None:
         raise _sign_in_first(call)
-    entered, role = await call.hosting.enter(
+    entered, role = await call.hosting.entrances.enter(
         call.account, call.called, address=call.address, create=create
     )
     return answer({**wire.plain(entered), "role": role.value, "authenticated": True})
@@ -40,7 +40,7 @@ def _sign_in_first(call: Call) -> Refused:
 
 async def known(call: Call) -> Response:
     """List the rooms that the account has entered, the latest active first."""
-    found = await call.hosting.known(call.account)
+    found = await call.hosting.entrances.known(call.account)
     return answer({"rooms": [wire.plain(one) for one in found]})
 
 

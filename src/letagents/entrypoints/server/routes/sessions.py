@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from letagents.application.hosting import arriving
+from letagents.application.served_sessions import arriving
 from letagents.domain.accounts import Account
 from letagents.domain.deliveries import Delivery
 from letagents.domain.errors import RoomsUnavailable
@@ -30,7 +30,7 @@ async def register(call: Call) -> Response:
         if kind is SessionKind.PERSON
         else await _agent(call, account, kind)
     )
-    await call.hosting.admit(account, call.called, call.address)
+    await call.hosting.entrances.admit(account, call.called, call.address)
     with told(BUSY):
         made = await call.hosting.rooms.connect(call.room_id, arrival)
     tell(call, call.room_id, made.displaced)
@@ -66,7 +66,7 @@ async def _person(call: Call, account: Account) -> Arrival:
 async def _agent(call: Call, account: Account, kind: SessionKind) -> Arrival:
     body = await call.body()
     key = await call.text("actor_key", required=True)
-    agent = await call.hosting.agent(account, key or "")
+    agent = await call.hosting.sessions.agent(account, key or "")
     instance = (await call.text("agent_instance_id") or "").strip()
     worker_id = wire.worker_id(instance)
     return Arrival(

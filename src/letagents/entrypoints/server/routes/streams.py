@@ -51,7 +51,7 @@ class _Delivered(Response):
         """Answer one request."""
         hosting, room_id = self._call.hosting, self._call.room_id
         try:
-            async with hosting.delivering(room_id, self._viewer, Transport.SSE):
+            async with hosting.sessions.delivering(room_id, self._viewer, Transport.SSE):
                 await self._events(scope, receive, send)
         except LetAgentsError as error:
             await problem(error)(scope, receive, send)
