@@ -13,7 +13,7 @@ from tests.e2e.chats import Served
 from letagents.domain.governance import Failover, ManagerMode
 from letagents.domain.locks import LockReason
 from letagents.domain.orders import Order
-from letagents.entrypoints.cli import deeds
+from letagents.entrypoints.cli.commands import board, governance
 from letagents.entrypoints.cli.main import main
 
 ROOM = "workshop"
@@ -84,10 +84,10 @@ def say(capfd: pytest.CaptureFixture[str]) -> Saying:
 
 
 def test_what_can_be_chosen_is_what_there_is() -> None:
-    assert tuple(deeds.MOVES) == tuple(one.value for one in Order)
-    assert tuple(one.value for one in ManagerMode) == deeds.MODES
-    assert tuple(one.value for one in Failover) == deeds.FAILOVERS
-    assert tuple(one.value for one in LockReason) == deeds.KINDS
+    assert tuple(board.MOVES) == tuple(one.value for one in Order)
+    assert tuple(one.value for one in ManagerMode) == governance.MODES
+    assert tuple(one.value for one in Failover) == governance.FAILOVERS
+    assert tuple(one.value for one in LockReason) == board.KINDS
 
 
 def test_a_person_adds_a_task_once_and_says_what_becomes_of_it(home: Path, say: Saying) -> None:

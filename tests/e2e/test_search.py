@@ -59,14 +59,14 @@ async def hits(chat: Chat, **asked: object) -> list[str]:
     ],
 )
 def test_words_stand_anywhere_among_options(line: list[str], words: list[str]) -> None:
-    assert _parsed(_parser(), ["search", "workshop", *line]).words == words
+    assert _parsed(_parser(["search"]), ["search", "workshop", *line]).words == words
 
 
 def test_what_is_no_word_of_a_command_is_not_taken_for_one(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     answer = ["answer", "workshop", "request_1", "Yes,", "--as", "Grace", "do", "it."]
-    assert _parsed(_parser(), answer).text == ["Yes,", "do", "it."]
+    assert _parsed(_parser(answer), answer).text == ["Yes,", "do", "it."]
     for line in (
         ["search", "workshop", "--json", "lexer", "--bogus"],
         ["board", "workshop", "--all", "lexer"],
@@ -74,7 +74,7 @@ def test_what_is_no_word_of_a_command_is_not_taken_for_one(
         ["guard", "status", "--bogus"],
     ):
         with pytest.raises(SystemExit) as ended:
-            _parsed(_parser(), line)
+            _parsed(_parser(line), line)
         assert ended.value.code == 2
         said = capsys.readouterr().err
         command = " ".join(line[: 2 if line[0] == "guard" else 1])

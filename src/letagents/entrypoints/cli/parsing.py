@@ -1,7 +1,16 @@
-"""What the parsers of commands have in common."""
+"""What the parsers of commands have in common.
+
+Each module of `commands` names its commands in `COMMANDS`: that is all it takes to be known.
+"""
 
 import argparse
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+MOST = 100_000
+
+TASK = "its id, such as task_3"
+AGENT = "an agent: its name, its key or its session"
 
 
 class Parser(argparse.ArgumentParser):
@@ -16,6 +25,31 @@ class Parser(argparse.ArgumentParser):
 
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+Takes = Callable[[argparse.ArgumentParser], None]
+"""Says what a command takes."""
+
+Verbs = Sequence[tuple[str, str, Sequence[Takes]]]
+"""The verbs of a command: how each is called, what it does, and what it takes."""
+
+
+def nothing(_parser: argparse.ArgumentParser) -> None:
+    """Let a command take nothing."""
+
+
+class Command(NamedTuple):
+    """A command, which `run` in the module of that name carries out."""
+
+    name: str
+    module: str
+    does: str
+    takes: Takes = nothing
+
+    def add(self, commands: Commands, words: Sequence[str]) -> None:
+        """Add it; with what it takes, which takes time to set up, if `words` name it."""
+        parser = command(commands, self.name, module=self.module, does=self.does)
+        if self.name in words:
+            self.takes(parser)
 
 
 def command(commands: Commands, name: str, *, module: str, does: str) -> argparse.ArgumentParser:
@@ -61,3 +95,17 @@ def server(text: str) -> str:
         return server_of(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def count(text: str) -> int:
+    """Return the number that `text` is, for argparse."""
+    if not text.isascii() or not text.isdigit() or int(text[:9]) > MOST:
+        raise argparse.ArgumentTypeError(f"this is no number from 0 to {MOST}: {text!a}")
+    return int(text)
+
+
+def tcp_port(text: str) -> int:
+    """Return the port that `text` is, for argparse."""
+    if not text.isascii() or not text.isdecimal() or int(text[:6]) > 65_535:
+        raise argparse.ArgumentTypeError(f"this is no port from 0 to 65535: {text!a}")
+    return int(text)
