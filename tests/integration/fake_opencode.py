@@ -19,6 +19,8 @@ SESSIONS = STAGE / "sessions"
 PASSWORD = os.environ.get("OPENCODE_SERVER_PASSWORD", "")
 NEVER = threading.Event()
 BUSY: dict[str, str] = {}
+ABORTED: dict[str, list[str]] = {}
+"""What is told to be broken off to who looks at its session often enough: it is idle before."""
 
 
 def main() -> None:
@@ -54,6 +56,8 @@ class Server(http.server.BaseHTTPRequestHandler):
         elif parts[0] == "session" and parts[1] not in sessions:
             self.say(404, {"name": "NotFoundError"})
         elif parts[0] == "session":
+            if parts[2:] == ["message"]:
+                tell_of_aborted(parts[1])
             self.say(200, sessions[parts[1]] if len(parts) > 2 else {"id": parts[1]})
         else:
             self.say(200, {"healthy": True})
@@ -130,6 +134,12 @@ def end(session: str, began: str, play: dict[str, Any]) -> None:
 
 def abort(session: str) -> None:
     if (began := BUSY.pop(session, None)) is not None:
+        ABORTED[session] = 3 * [began]
+
+
+def tell_of_aborted(session: str) -> None:
+    looks = ABORTED.get(session)
+    if looks and (began := looks.pop()) and not looks:
         error = {"name": "MessageAbortedError", "data": {"message": "aborted"}}
         info = {"id": "msg_a", "role": "assistant", "parentID": began, "error": error}
         add(session, {"info": info, "parts": []})

@@ -243,7 +243,15 @@ class OpenModelConversation:
         """Return what the session tells of a turn."""
         if turn_id is None:
             turn_id = opencode_transcript.begun(await self._messages(), item_id, None)
-        return Unknowable(LACKING) if turn_id is None else await self._fate_of(turn_id)
+        if turn_id is None:
+            return Unknowable(LACKING)
+        fate = await self._fate_of(turn_id)
+        for _ in range(PATIENT_LOOKS):  # a turn that was broken off is over before it says how
+            if not isinstance(fate, Unknowable):
+                break
+            await anyio.sleep(opencode_server.LOOKING)
+            fate = await self._fate_of(turn_id)
+        return fate
 
     async def _fate_of(self, turn_id: str) -> Fate:
         is_busy = await self._is_busy()
