@@ -10,6 +10,7 @@ import attrs
 import pytest
 
 from letagents.domain import inbox
+from letagents.domain.errors import Malformed
 from letagents.domain.manifest import Entry
 from letagents.domain.recovery import Desired
 from letagents.entrypoints.daemon.process import Running, supervising
@@ -52,6 +53,16 @@ class Controlled:
         while told["entries"][0]["observed_state"] != state:
             told = await self.watched(told)
         return told
+
+    async def happened(self, kind: str) -> None:
+        """Wait until that has happened to the agent."""
+        last, kinds = 0, set[str]()
+        while kind not in kinds:
+            told = await self.ask(wire.WATCH_AGENT, entry_id="ada", after_sequence=last)
+            last, kinds = told["sequence"], {one["kind"] for one in told["events"]}
+
+    async def inspected(self) -> Any:
+        return await self.ask(wire.INSPECT_AGENT, entry_id="ada", source_message_id=None)
 
     async def there(self) -> None:
         async with asyncio.timeout(30):
@@ -172,3 +183,21 @@ async def test_where_an_agent_begins_is_set_once(controlled: Controlled) -> None
 
     fresh = await controlled.ask(wire.BEGIN_INGRESS, entry_id="ada", daemon_generation=1)
     assert fresh["status"] == "bootstrapped"
+
+
+@pytest.mark.rule("J152")
+async def test_an_agent_is_told_at_once_what_it_begins_with_and_answers_it_once(
+    controlled: Controlled,
+) -> None:
+    begin = {"entry_id": "ada", "daemon_generation": 1}
+    for text in ("Begin.", "Begin again."):
+        told = await controlled.ask(wire.BEGIN_INGRESS, **begin, initial_message=text)
+        assert told["status"] == "existing"
+    await controlled.happened("turn.answered")
+    items = (await controlled.inspected())["items"]
+
+    assert [one["source_message_id"] for one in items] == ["desktop-initial-message:ada"]
+    with pytest.raises(Malformed, match="An initial message is a text, or null"):
+        await controlled.ask(wire.BEGIN_INGRESS, **begin, initial_message=" ")
+    stale = await controlled.ask(wire.BEGIN_INGRESS, entry_id="ada", initial_message="Begin.")
+    assert stale["status"] == "stale"

@@ -9,14 +9,8 @@ from tests.integration.provider_stages import ScriptedStage
 
 from letagents.domain.turns import Interrupted, Running, TurnUnsettled
 from letagents.ports.providers import Cause, Gone
-from letagents.testing.contracts.providers import (
-    PATIENCE,
-    Notes,
-    Play,
-    ProviderContract,
-    Stage,
-    turn,
-)
+from letagents.testing.contracts.providers import PATIENCE, Notes, ProviderContract, Stage, turn
+from letagents.testing.scripted_provider import Play
 
 
 class TestScripted(ProviderContract):
@@ -55,7 +49,7 @@ class TestOpenModel(ProviderContract):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(first.run, turn(), notes.write)
                 await notes.began.wait()
-                while not isinstance(await first.fate("item-1", notes.ids[0]), Running):
+                while not stage.turns_run():  # noqa: ASYNC110  it is another process
                     await anyio.sleep(0.01)
                 tasks.cancel_scope.cancel()
             await first.leave()

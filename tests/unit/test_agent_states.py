@@ -37,6 +37,7 @@ def wanted(entry: Entry, desired: Desired) -> Entry:
         (THERE, WAITING, State.IDLE),
         (THERE, inbox.blocked(AT_WORK, "so"), State.IDLE),
         (THERE, BEGINNING, State.WORKING),
+        (THERE, inbox.after_crash(BEGINNING), State.WORKING),
         (THERE, AT_WORK, State.WORKING),
         (THERE, inbox.ended(AT_WORK, inbox.reply("Hi.")), State.WORKING),
         (wanted(THERE, Desired.PAUSED), AT_WORK, State.PAUSING),

@@ -195,3 +195,6 @@ def test_an_agent_polls_in_codex_on_a_server_alone() -> None:
         manifest.check_polling(attrs.evolve(polls, provider="cursor"))
     with pytest.raises(ManifestRefused, match="has its room on a server"):
         manifest.check_polling(attrs.evolve(ENTRY, delivery=Delivery.POLLING))
+    manifest.check_handed(ENTRY)
+    with pytest.raises(ManifestRefused, match="is handed none"):
+        manifest.check_handed(polls)

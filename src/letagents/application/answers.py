@@ -12,7 +12,7 @@ from letagents.application.outages import outlasted
 from letagents.application.receipts import Reached
 from letagents.domain import inbox, turn_answers
 from letagents.domain.errors import LetAgentsError, Retry
-from letagents.domain.ids import ClientKey, MessageId, RoomId
+from letagents.domain.ids import ClientKey, RoomId
 from letagents.domain.inbox import Item, Stage
 from letagents.domain.messages import Draft, Message
 from letagents.ports.rooms import RoomTransport
@@ -36,9 +36,8 @@ class Answers:
         """Tell the room of an item whose turn has just ended, where there is something to tell."""
         if item.stage is Stage.PUBLISHING:
             await self.publish(item)
-        elif item.stage is Stage.ACKNOWLEDGED_NO_REPLY and self.reached is not None:
-            about = MessageId.parse(item.message_id)
-            await self.reached.passed_over(RoomId(item.room_id), about, self.agent.fence)
+        elif item.stage is Stage.ACKNOWLEDGED_NO_REPLY and item.said is not None and self.reached:
+            await self.reached.passed_over(RoomId(item.room_id), item.said, self.agent.fence)
 
     async def publish(self, item: Item) -> None:
         """Post the answer of an item; one that its room refuses is kept, and blocks it.
@@ -68,7 +67,7 @@ class Answers:
     async def _said(self, item: Item) -> Message:
         """Post the answer, which is one message however often this is done."""
         text = item.outcome.text if item.outcome is not None else None
-        about, room_id = MessageId.parse(item.message_id), RoomId(item.room_id)
+        about, room_id = item.said, RoomId(item.room_id)
         thread = about if turn_answers.goes_into_thread(item) else None
         draft = Draft(text or "", ClientKey(item.reply_key), about, thread)
         return await outlasted(

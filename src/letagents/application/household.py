@@ -11,7 +11,7 @@ from letagents.application.endings import end_all
 from letagents.application.granting import Grants
 from letagents.application.keeping import Keeper
 from letagents.application.open_models import OpenModels
-from letagents.domain import manifest, open_models, recovery
+from letagents.domain import ingress, manifest, open_models, recovery
 from letagents.domain.errors import LetAgentsError, NotAvailable
 from letagents.domain.ingress import Ingress
 from letagents.domain.manifest import Entry, FenceLost, TurnControl
@@ -24,6 +24,14 @@ from letagents.ports.supervision import Journal, Supervision
 from letagents.ports.workplaces import Workplaces
 
 log = structlog.get_logger()
+
+
+@attrs.frozen
+class Initial:
+    """What an agent is told at its beginning, and why, as JSON."""
+
+    message: str
+    activation: str
 
 
 @attrs.define(eq=False)
@@ -198,6 +206,26 @@ class Household:
         keeper = self._keepers.get(entry_id) or self.keeper_of(entry)
         there = await keeper.admit()
         return there, before is None or before.room_id != there.room_id
+
+    async def tell_at_once(self, entry_id: str, initial: Initial) -> None:
+        """Hand an agent that has a room something as its first turn there; once in each room.
+
+        Raises:
+            ManifestRefused: there is none of that name, or it is handed nothing.
+        """
+
+        def tell(journal: Journal) -> None:
+            manifest.check_handed(entries.known(journal, entry_id))
+            there = journal.ingress(entry_id)
+            if there is None:
+                return
+            last = journal.last_sequence(entry_id)
+            item = ingress.initial(there, initial.message, initial.activation, last_sequence=last)
+            if journal.item(item.item_id) is None:
+                journal.put_item(item)
+
+        await self.journal.change(tell)
+        self.look_again(entry_id)
 
     async def take_model(self, entry_id: str, endpoint: Endpoint, generation: int) -> bool:
         """Use a model, whose key was handed over, for an agent from its next start on.

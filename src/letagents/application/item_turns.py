@@ -27,10 +27,10 @@ from letagents.domain import (
     turns,
 )
 from letagents.domain.errors import LetAgentsError
-from letagents.domain.ids import MessageId, RoomId
+from letagents.domain.ids import RoomId
 from letagents.domain.inbox import Item, Stage, TurnBinding
 from letagents.domain.manifest import TurnControl
-from letagents.domain.messages import Before
+from letagents.domain.messages import Before, Latest
 from letagents.domain.turns import Fate
 from letagents.ports.clock import Clock
 from letagents.ports.ids import Ids
@@ -105,7 +105,7 @@ class ItemTurns:
         return TurnBinding(turn_id, agent.work_attempt_id, agent.execution_id, conversation_id)
 
     async def _prompt(self, item: Item) -> str:
-        window = Before(MessageId.parse(item.message_id), CONTEXT)
+        window = Before(item.said, CONTEXT) if item.said is not None else Latest(CONTEXT)
         page = await self.rooms.read(RoomId(item.room_id), window)
         about = turn_prompts.Item(
             item_id=item.turn_key,

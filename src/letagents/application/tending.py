@@ -98,6 +98,11 @@ class Tending:
 
     async def stop_turn(self, begin: Callable[[Journal], TurnControl]) -> TurnControl:
         """Break off the turn that `begin` writes down to be stopped. Raises: as `begin`."""
+        if isinstance(self._delivery, PollingTurn):
+            raise TurnControlRefused(
+                "An agent that waits for messages by itself is in no turn about one of them.",
+                remedy="Pause the agent: that ends its process, which later goes on where it was.",
+            )
         if not isinstance(self._delivery, Delivery):
             raise TurnControlRefused(
                 "The agent is in no turn that can be spoken to now.", remedy="Look again."

@@ -51,4 +51,8 @@ def of(entry: Entry, first: Item | None) -> State:
         return _ON_ITS_WAY[entry.desired]
     if execution.process is None or manifest.came_to_nothing(entry):
         return State.STARTING
-    return State.WORKING if first is not None and first.stage in _AT_WORK else State.IDLE
+    return State.WORKING if first is not None and _is_at_work(first) else State.IDLE
+
+
+def _is_at_work(first: Item) -> bool:
+    return first.stage in _AT_WORK or (first.stage is Stage.PENDING and first.is_unsure)

@@ -28,7 +28,10 @@ from typing import Any
 import attrs
 
 from letagents.domain.errors import LetAgentsError
+from letagents.domain.ids import MessageId
 
+INITIAL = "desktop-initial-message:"
+"""How the name begins of what an agent is told at its beginning, and is no message of its room."""
 _LONGEST_KEY = 200
 _CORRECTED = ":correction:"
 ATTEMPTS = 3
@@ -181,6 +184,11 @@ class Item:
     """The move that its turn has asked for."""
     corrections: tuple[str, ...] = ()
     """With which words a person had its turns begun anew."""
+
+    @property
+    def said(self) -> MessageId | None:
+        """The message of the room that it is about; None where nobody has said it there."""
+        return None if self.message_id.startswith(INITIAL) else MessageId.parse(self.message_id)
 
     @property
     def turn_key(self) -> str:

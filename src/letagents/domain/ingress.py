@@ -7,6 +7,8 @@ J12  What a poll brought is kept together with the cursor behind it; a poll that
 J13  Only what the room says is for the agent becomes an item; the cursor passes the rest.
 J14  An agent begins at the end of its room: what was said before it came is not for it.
 J15  A cursor only goes forward, and belongs to one room.
+J152  What its supervisor tells an agent at its beginning is one item in each room, however often it
+      is asked for; it answers no message, and moves no cursor.
 J102  Where an agent polls by itself, its cursor is what it has acknowledged.
 """
 
@@ -43,6 +45,20 @@ class Seen:
     message: str = "{}"
     activation: str = "{}"
     is_in_thread: bool = False
+
+
+def initial(known: Ingress, message: str, activation: str, *, last_sequence: int) -> Item:
+    """Return the item of what an agent is told at its beginning, behind all that waits (J152)."""
+    name = f"{inbox.INITIAL}{known.entry_id}"
+    return Item(
+        item_id=inbox.item_id(known.entry_id, known.room_id, name),
+        entry_id=known.entry_id,
+        room_id=known.room_id,
+        message_id=name,
+        sequence=last_sequence + 1,
+        message=message,
+        activation=activation,
+    )
 
 
 def begun(entry_id: str, room_id: str, newest: MessageId | None) -> Ingress:

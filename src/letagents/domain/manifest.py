@@ -339,6 +339,19 @@ def check_polling(entry: Entry) -> None:
         )
 
 
+def check_handed(entry: Entry) -> None:
+    """Let an agent be handed something that waits for nothing by itself.
+
+    Raises:
+        ManifestRefused: it does.
+    """
+    if entry.delivery is not Delivery.INBOX:
+        raise ManifestRefused(
+            "An agent that waits for messages by itself is handed none.",
+            remedy="Say it in the agent's room.",
+        )
+
+
 def check_fresh(entry: Entry, known: Entry | None) -> None:
     """Let an agent be added whose name no other has.
 

@@ -7,15 +7,17 @@ import signal
 from collections.abc import Mapping
 from datetime import timedelta
 
+import anyio
 import attrs
 
 from letagents.application import entries
 from letagents.application.household import Household
 from letagents.application.supervising import Supervising
 from letagents.domain import manifest
-from letagents.domain.errors import Malformed
+from letagents.domain.errors import Malformed, NotAvailable
 from letagents.domain.ingress import Ingress
 from letagents.domain.manifest import Entry, Execution
+from letagents.entrypoints.daemon import words
 from letagents.entrypoints.daemon.agents import desired_of, shown, told
 from letagents.entrypoints.daemon.inspector import event_shown, wait_of
 from letagents.entrypoints.daemon.methods import Method
@@ -23,6 +25,8 @@ from letagents.wire import supervisor as wire
 from letagents.wire.moments import to_text
 from letagents.wire.supervisor import NotALine, Params, Request
 
+ADMITTED_WITHIN = 40.0
+"""Seconds in which an agent's room has to tell where it ends."""
 _NEWEST = 50
 """So many events of an agent are told with its attempt."""
 
@@ -107,19 +111,35 @@ class Controller:
         generation, own = params.number("daemon_generation"), self.sessions.hold.generation
         if known is None or not manifest.is_current(generation, own):
             return {"status": "stale", "last_observed_message_id": None}
-        if params.value("initial_message") is not None:
-            raise Malformed(
-                "This supervisor hands an agent only what was said in its room.",
-                remedy="Leave initial_message out, and say it in the room.",
-            )
-        there, is_new = await self.household.admit(entry_id)
+        text = _initial(params)
+        if text is not None:
+            manifest.check_handed(known)
+        there, is_new = await self._admitted(entry_id)
+        if text is not None:
+            await self.household.tell_at_once(entry_id, words.initial(entry_id, text))
         cursor = str(there.cursor) if there.cursor is not None else None
         status = "bootstrapped" if is_new else "existing"
         return {"status": status, "last_observed_message_id": cursor}
 
+    async def _admitted(self, entry_id: str) -> tuple[Ingress, bool]:
+        with anyio.move_on_after(ADMITTED_WITHIN):
+            return await self.household.admit(entry_id)
+        raise NotAvailable(
+            f"The agent's room did not answer within {ADMITTED_WITHIN:.0f} seconds.",
+            remedy="Ask again: where the agent begins is set once.",
+        )
+
     async def _entry(self, params: Params) -> Entry:
         entry_id = params.text("id")
         return await entries.look(self.sessions.journal, entry_id)
+
+
+def _initial(params: Params) -> str | None:
+    """Return what an agent is to be told at its beginning; None for nothing."""
+    text = params.value("initial_message")
+    if text is not None and (not isinstance(text, str) or not text.strip()):
+        raise Malformed("An initial message is a text, or null.", remedy="Pass one of them.")
+    return text
 
 
 def _execution_shown(execution: Execution) -> dict[str, object]:

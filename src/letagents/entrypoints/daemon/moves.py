@@ -37,6 +37,7 @@ class Moves:
             wire.COMMIT_MOVE: self._commit,
             wire.ROLL_BACK_MOVE: self._roll_back,
             wire.GET_MOVE: self._get,
+            wire.ACKNOWLEDGE_MOVE: self._get,  # the session in the old room is ended here
             wire.GET_CURRENT_MOVE: self._current,
         }
 

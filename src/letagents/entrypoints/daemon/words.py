@@ -2,9 +2,19 @@
 
 from collections.abc import Sequence
 
+from letagents.application.household import Initial
+from letagents.domain.inbox import INITIAL
 from letagents.domain.messages import Message
 from letagents.wire import readable
 from letagents.wire.supervisor import canonical
+
+_AT_THE_BEGINNING = {"decision": "activate", "reason": "initial_message", "addressed": True}
+
+
+def initial(entry_id: str, text: str) -> Initial:
+    """Return what an agent is told at its beginning."""
+    message = {"id": f"{INITIAL}{entry_id}", "text": text}
+    return Initial(canonical(message), canonical({"for_current_agent": _AT_THE_BEGINNING}))
 
 
 class WordsForAgents:
