@@ -12,7 +12,7 @@ import attrs
 
 from letagents.domain.errors import SettingsInvalid
 from letagents.domain.serving import PORT, Bounds
-from letagents.settings import Source, database, set_in_file
+from letagents.setting_sources import Source, database, set_in_file
 
 BOUNDS = tuple(one.name for one in attrs.fields(Bounds))
 LARGEST_BOUND = 1_000_000_000

@@ -1,7 +1,7 @@
-"""What a person can set: in the environment and, below it, in `<home>/config.toml`; checked."""
+"""What a person can set, checked."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,6 +14,7 @@ from letagents.domain.hints import Hints
 from letagents.domain.modes import server_of
 from letagents.domain.storage import ChatStorage, is_hosted
 from letagents.domain.surfaces import Caller, Profile, Toolset
+from letagents.setting_sources import Source, database, file_at, home_in, set_in_file, wrong
 
 if TYPE_CHECKING:  # what only asks for a setting loads nothing more
     from letagents.domain.ids import RoomId
@@ -28,16 +29,6 @@ CODEX_OBSERVED_LONGEST = timedelta(seconds=30)
 UNSET_API = "http://localhost:3001"
 """Where a server is that nothing says the address of. (Source: mcp-tools 2.1.)"""
 
-_FILE_KEYS = (
-    "state", "state_path", "rooms_db", "lease_term", "api_url", "log", "log_level", "poll_max_ms",
-    "chat_storage", "chat_storage_settings_path", "agent_name", "agent_display_name", "agent_ide",
-    "agent_owner_label", "toolset",
-    "liveness_notice_after_ms",
-    "agent_session_bearer_enabled",
-    "auto_join", "server_db", "base_url", "github_logins", "server_joins", "server_misses",
-    "server_sign_ins", "server_at_once", "server_connections", "server_body",
-    "codex_startup_observation_ms",
-)  # fmt: skip
 _STORAGE_KEYS = (
     "CODEX_THREAD_ID",
     "ANTIGRAVITY_THREAD_ID",
@@ -146,16 +137,16 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
     Raises:
         SettingsInvalid: a value is not one that its setting can have, or the file cannot be read.
     """
-    home = _home(environ.get("LETAGENTS_HOME"))
+    home = home_in(environ.get("LETAGENTS_HOME"))
     source = Source(environ, set_in_file(home))
     given: dict[str, Any] = {
         "state": source.choice("state", ("json", "sqlite")),
-        "state_path": source.parsed("state_path", _file),
+        "state_path": source.parsed("state_path", file_at),
         "rooms_db": source.parsed("rooms_db", database),
         "lease_term": source.parsed("lease_term", _lease_term),
         "api_url": source.parsed("api_url", server_of, is_shown=False),
         "chat_storage": source.parsed("chat_storage", _storage),
-        "chat_storage_settings_path": source.parsed("chat_storage_settings_path", _file),
+        "chat_storage_settings_path": source.parsed("chat_storage_settings_path", file_at),
         "log": source.choice("log", ("text", "json")),
         "log_level": source.choice("log_level", ("debug", "info", "warning", "error")),
         "poll_cap": source.parsed("poll_max_ms", _poll_cap),
@@ -176,104 +167,7 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
 def chosen_home(environ: Mapping[str, str] = os.environ) -> Path | None:
     """Return the home, if it is not the usual one that follows from who one is."""
     text = environ.get("LETAGENTS_HOME")
-    return _home(text) if text else None
-
-
-@attrs.frozen
-class Source:
-    """Where settings come from: the environment and, below it, the file in the home."""
-
-    environ: Mapping[str, str]
-    file: Mapping[str, str]
-
-    def text(self, name: str) -> str | None:
-        """The setting's value; a blank one counts as none."""
-        value = self.environ.get(f"LETAGENTS_{name.upper()}", "").strip()
-        return value or self.file.get(name, "").strip() or None
-
-    def parsed(self, name: str, parse: Callable[[str], T], *, is_shown: bool = True) -> T | None:
-        """Return what `parse` makes of the setting's value; None for none."""
-        value = self.text(name)
-        if value is None:
-            return None
-        try:
-            return parse(value)
-        except (ValueError, RuntimeError) as error:
-            raise _wrong(name, value if is_shown else None, str(error)) from error
-
-    def choice(self, name: str, allowed: tuple[str, ...]) -> str | None:
-        """Return the setting's value, which is one of those allowed; None for none."""
-        value = self.text(name)
-        if value is not None and value.lower() not in allowed:
-            raise _wrong(name, value, f"it is one of {', '.join(allowed)}")
-        return value and value.lower()
-
-
-def _wrong(name: str, value: str | None, why: str) -> SettingsInvalid:
-    """Return the error that says why a value cannot be; None stands for one not to be shown."""
-    shown = "what it is" if value is None else repr(value[:80])
-    return SettingsInvalid(
-        f"LETAGENTS_{name.upper()} cannot be {shown}: {why}.",
-        remedy=f"Correct it in the environment, or {name} in config.toml; `letagents doctor` "
-        "shows what is set.",
-    )
-
-
-def set_in_file(home: Path) -> Mapping[str, str]:
-    """Return what `config.toml` in `home` sets, by the settings' names; nothing without one.
-
-    Raises:
-        SettingsInvalid: it cannot be read, or sets what is no setting.
-    """
-    path = home / "config.toml"
-    if not os.path.lexists(path):
-        return {}
-    import tomllib  # nearly nobody has that file
-
-    try:
-        content = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise SettingsInvalid(
-            f"{path} cannot be read: {error}.", remedy="Correct or remove that file."
-        ) from error
-    for key, value in content.items():
-        if key not in _FILE_KEYS:
-            import difflib
-
-            near = difflib.get_close_matches(key, _FILE_KEYS, 1)
-            hint = f"; did you mean {near[0]}?" if near else "."
-            raise SettingsInvalid(
-                f"{path}: there is no setting {key!r}{hint}",
-                remedy=f"The settings are {', '.join(_FILE_KEYS)}.",
-            )
-        if not isinstance(value, str | int):
-            raise SettingsInvalid(f"{path}: {key} is not a text or number.", remedy="Correct it.")
-    return {key: str(value) for key, value in content.items()}
-
-
-def _home(text: str | None) -> Path:
-    try:
-        return Path(text or "~/.letagents").expanduser().absolute()
-    except RuntimeError as error:
-        raise _wrong("home", text or "~/.letagents", str(error)) from error
-
-
-def _file(text: str) -> Path:
-    path = Path(text).expanduser()
-    if not path.name or path.is_dir():
-        raise ValueError("it is a folder, and a file is needed")
-    return path
-
-
-def database(text: str) -> str:
-    """Return the path or URL of a database that `text` is. Raises ValueError."""
-    if "://" not in text:
-        return str(_file(text))
-    kind, _, place = text.partition("://")
-    names_no_file = place.strip("/") in ("", ":memory:")
-    if kind.startswith("sqlite") and ("+" in kind or names_no_file):
-        raise ValueError("a SQLite URL here is sqlite:/// and the path of a file")
-    return text
+    return home_in(text) if text else None
 
 
 def _lease_term(text: str) -> timedelta:
@@ -310,9 +204,9 @@ def _chosen_in(path: Path) -> ChatStorage:
     try:
         document = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise _wrong("chat_storage_settings_path", str(path), f"{error}") from error
+        raise wrong("chat_storage_settings_path", str(path), f"{error}") from error
     if not isinstance(document, dict):
-        raise _wrong("chat_storage_settings_path", str(path), "it holds no JSON object")
+        raise wrong("chat_storage_settings_path", str(path), "it holds no JSON object")
     return chosen(document)
 
 

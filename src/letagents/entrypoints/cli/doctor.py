@@ -15,7 +15,8 @@ from letagents.domain.errors import SettingsInvalid
 from letagents.entrypoints.cli import printing
 from letagents.entrypoints.cli.printing import BOLD, DIM, GREEN, RED, Surface, one_line
 from letagents.ports.health import Finding
-from letagents.settings import Settings, load, set_in_file
+from letagents.setting_sources import set_in_file
+from letagents.settings import Settings, load
 from letagents.wiring.health import examine
 
 _PASSWORD = re.compile(r"://([^/@:]*):.*@")
