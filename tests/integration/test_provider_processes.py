@@ -101,7 +101,7 @@ async def test_codex_is_found_again_by_its_address_and_birth(
 async def test_codex_that_is_found_in_the_middle_of_a_turn_is_looked_at_and_not_disturbed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("letagents.adapters.providers.codex.LOOKED_EVERY", 0.05)
+    monkeypatch.setattr("letagents.adapters.providers.codex_conversation.LOOKED_EVERY", 0.05)
     stage = provider_stages.codex(tmp_path, monkeypatch)
     stage.play(Play(hangs=True), Play("two"))
     notes = Notes()

@@ -6,10 +6,13 @@ from letagents.adapters.guard.hooks import GitHooks
 from letagents.adapters.nudges.datagram import DatagramNudges
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.processes.locks import ProcessLocks
-from letagents.adapters.providers.claude import ClaudeConversation, ClaudeProvider
-from letagents.adapters.providers.codex import CodexConversation, CodexProvider
+from letagents.adapters.providers.claude import ClaudeProvider
+from letagents.adapters.providers.claude_conversation import ClaudeConversation
+from letagents.adapters.providers.codex import CodexProvider
+from letagents.adapters.providers.codex_conversation import CodexConversation
 from letagents.adapters.providers.live_codex import AppServers
-from letagents.adapters.providers.open_model import OpenModelConversation, OpenModelProvider
+from letagents.adapters.providers.open_model import OpenModelProvider
+from letagents.adapters.providers.opencode_conversation import OpenModelConversation
 from letagents.adapters.rooms.bells import Nudges
 from letagents.adapters.rooms.evidence import ToldProcesses, UnknownProcesses
 from letagents.adapters.rooms.hosted.attachments import HostedAttachments

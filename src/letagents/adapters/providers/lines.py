@@ -12,17 +12,34 @@ import attrs
 from anyio import to_thread
 
 from letagents.adapters.processes import children
+from letagents.adapters.processes.births import Presence, presence
 from letagents.adapters.processes.children import Child
 from letagents.adapters.providers.programs import Output
-from letagents.ports.providers import Born, Connection
+from letagents.domain.turns import ProcessAmbiguous
+from letagents.ports.providers import Born, Connection, Gone
 
 Raw = Mapping[str, Any]
 
 LONGEST_LINE = 64 * 1024 * 1024
+NATURAL_END = 5.0
+"""Seconds that such a process of an earlier supervisor has to end by itself."""
 
 
 class LinesEnded(Exception):
     """The process says nothing more."""
+
+
+async def gone(at: Connection) -> Gone:
+    """See that a process of an earlier supervisor ends, if it has not: nobody can speak to it.
+
+    Raises:
+        ProcessAmbiguous: whether it is there cannot be told.
+    """
+    if presence(at.pid, at.birth) is Presence.UNKNOWN:
+        raise ProcessAmbiguous(at.pid)
+    if not await children.gone_within(at.pid, at.birth, NATURAL_END):
+        await children.end(at.pid, at.birth)
+    return Gone()
 
 
 @attrs.define(eq=False)

@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterator
 
 import attrs
 
+from letagents.adapters.processes import children
+from letagents.adapters.processes.children import Child
 from letagents.adapters.providers.programs import Output, how_it_ended
 from letagents.domain.progress import Activity
-from letagents.ports.providers import Ending
+from letagents.ports.providers import Connection, Ending
 
 Tell = Callable[[Activity], None]
 
@@ -48,3 +50,19 @@ class Life:
     def left(self) -> str:
         """Let go of what it writes; return what it wrote last."""
         return self.output.close() if self.output is not None else ""
+
+
+async def ended(child: Child | None, at: Connection) -> int | None:
+    """Wait until a process has ended, `child` of ours or not; return its code, where it is told."""
+    if child is not None:
+        return await child.ended()
+    await children.gone(at.pid, at.birth)
+    return None
+
+
+async def end(child: Child | None, at: Connection) -> int | None:
+    """End a process, `child` of ours or not; return its code, where it is told."""
+    if child is not None:
+        return await child.end()
+    await children.end(at.pid, at.birth)
+    return None
