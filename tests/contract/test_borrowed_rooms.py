@@ -50,10 +50,12 @@ class Watched(httpx.AsyncBaseTransport):
 
     http: httpx.AsyncClient
     shown: list[str] = attrs.field(factory=list)
+    rooms: list[str | None] = attrs.field(factory=list)
     is_away: bool = False
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         self.shown.append(request.headers.get("authorization", ""))
+        self.rooms.append(request.headers.get("x-letagents-origin-room-id"))
         if self.is_away:
             raise httpx.ConnectError("away")
         path = request.url.raw_path.decode().removeprefix("/api")
@@ -144,8 +146,10 @@ async def test_it_reads_and_works_in_its_room(world: World) -> None:
     added = await world.call("add_task", 1, title="Mend it")
     claimed = await world.call("get_board", 2)
     room = await world.call("get_current_room", 3)
+    await world.call("post_status", 4, status="working")
 
     assert added["isError"] is False
+    assert set(world.server.rooms) == {ROOM}
     assert [one["title"] for one in claimed["structuredContent"]["tasks"]] == ["Mend it"]
     assert room["structuredContent"]["room_id"] == ROOM
 

@@ -1,8 +1,10 @@
 """What a supervised process makes of supervisors that answer oddly, late, or not at all."""
 
 import asyncio
+import json
 import sys
 from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,9 @@ import pytest
 from letagents.adapters.supervisor.checkpoints import Checkpoints
 from letagents.adapters.supervisor.socket import SocketSupervisor
 from letagents.adapters.system import SystemIds
+from letagents.application.borrowed import BorrowedRooms
 from letagents.domain.ids import MessageId
+from letagents.domain.modes import Mode
 from letagents.domain.supervised import (
     STALE,
     CoordinatesWrong,
@@ -20,9 +24,14 @@ from letagents.domain.supervised import (
     SupervisorSilent,
     SupervisorUnavailable,
 )
+from letagents.domain.surfaces import Caller, Profile
+from letagents.entrypoints.mcp.supervised import Supervised, called
+from letagents.entrypoints.mcp.surface import tools_of
+from letagents.settings import Settings
 from letagents.testing.contracts.supervisor import SESSION, change
 from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import Request, Response
+from letagents.wiring.borrowed import open_borrowed_rooms
 
 pytestmark = [
     pytest.mark.anyio,
@@ -129,7 +138,10 @@ async def test_what_cannot_be_negotiated_is_asked_once(fake: Fake, said: Any, to
     assert fake.methods() == [wire.NEGOTIATE]
 
 
-@pytest.mark.parametrize("said", [None, b"not JSON\n", b'{"id":"another","ok":true}\n'])
+GARBLED = [b"not JSON\n", b"[1]\n", b'{"id":"another","ok":true}\n']
+
+
+@pytest.mark.parametrize("said", [None, *GARBLED])
 async def test_what_is_no_answer_leaves_it_open(fake: Fake, said: Any) -> None:
     fake.said[wire.BIND] = said
 
@@ -137,10 +149,57 @@ async def test_what_is_no_answer_leaves_it_open(fake: Fake, said: Any) -> None:
         await process(fake).bind(SESSION)
 
 
+@pytest.mark.parametrize("said", GARBLED)
+async def test_what_is_no_answer_is_not_asked_for_again(fake: Fake, said: bytes) -> None:
+    fake.said[wire.EXECUTE] = said
+    caller = Caller(Profile.SUPERVISED_ROOM_TURN, bounded=True)
+    tool = {one.name: one for one in tools_of(caller, Mode.SUPERVISED)}["post_status"]
+    supervisor = attrs.evolve(process(fake), gap=30.0)
+
+    told = await called(tool, Supervised(supervisor, caller, no_rooms), {"status": "idle"}, 1)
+    assert told["isError"] is True
+    assert "Look whether it was done before" in json.dumps(told)
+    assert fake.methods() == [wire.NEGOTIATE, wire.EXECUTE]
+
+
+def no_rooms() -> AbstractAsyncContextManager[BorrowedRooms]:
+    raise AssertionError
+
+
+async def test_what_was_done_and_is_not_noted_is_not_to_be_done_again(fake: Fake) -> None:
+    fake.said[wire.EXECUTE] = f"{wire.UNSUPPORTED}{wire.EXECUTE}"
+    does = {"room_id": "r", "effect_id": "f1", "state": "prepared", "action": "execute"}
+    fake.said |= {wire.PREPARE: does, wire.COMPLETE: "It is not of the turn."}
+    caller = Caller(Profile.SUPERVISED_ROOM_TURN, bounded=True, api_url="https://rooms.example")
+    tool = {one.name: one for one in tools_of(caller, Mode.SUPERVISED)}["get_current_room"]
+    supervisor = process(fake, LETAGENTS_SUPERVISOR_AGENT_SESSION_ID="s1")
+    home = fake.socket.parent
+    settings = Settings(home=home, api_url=caller.api_url, caller=caller)
+    doing = Supervised(
+        supervisor,
+        caller,
+        lambda: open_borrowed_rooms(settings, supervisor, supervisor._environ, home),
+    )
+    told = await called(tool, doing, {}, 1)
+    await doing.aclose()
+
+    assert told["isError"] is True
+    assert "It is not of the turn. It was done" in json.dumps(told)
+    assert len(fake.params(wire.COMPLETE)) == 1
+
+
+async def test_what_may_have_been_done_before_is_told_as_that(fake: Fake) -> None:
+    fake.said[wire.EXECUTE] = {"room_id": "r", "effect_id": "f1", "state": "uncertain"}
+
+    with pytest.raises(SupervisorRefused, match="outcome is uncertain") as raised:
+        await process(fake).execute(change())
+    assert "Look whether" in raised.value.remedy
+
+
 async def test_a_silent_supervisor_is_not_waited_for_long(fake: Fake) -> None:
     fake.said[wire.NEGOTIATE] = SILENCE
 
-    with pytest.raises(SupervisorSilent, match="Timed out communicating with the supervisor"):
+    with pytest.raises(SupervisorUnavailable, match="Timed out communicating with the supervisor"):
         await process(fake, patience=0.05).bind(SESSION)
 
 
@@ -186,6 +245,22 @@ async def test_a_known_session_is_only_verified(fake: Fake) -> None:
         await supervisor.bind(SESSION, is_known=True)
     await supervisor.bind(SESSION, is_known=True)
     assert fake.methods()[4:] == [wire.NEGOTIATE, wire.BIND]
+
+
+@pytest.mark.parametrize("said", [SILENCE, None, "no"])
+async def test_who_cannot_be_verified_is_told_at_once_and_binds_the_next_time(
+    fake: Fake, said: Any
+) -> None:
+    supervisor = attrs.evolve(process(fake), gap=30.0, quick=0.05)
+    await supervisor.bind(SESSION)
+    fake.said[wire.VERIFY] = said
+
+    with pytest.raises((SupervisorRefused, SupervisorSilent)) as raised:
+        await supervisor.bind(SESSION, is_known=True)
+    assert "bound anew" in raised.value.remedy
+    assert fake.methods()[2:] == [wire.VERIFY]
+    await supervisor.bind(SESSION, is_known=True)
+    assert fake.methods()[3:] == [wire.NEGOTIATE, wire.BIND]
 
 
 async def test_only_workers_are_bound(fake: Fake) -> None:
@@ -273,6 +348,9 @@ async def test_without_a_generation_nothing_is_begun(fake: Fake) -> None:
 
     with pytest.raises(SupervisorRefused, match="generation is unavailable"):
         await process(fake).execute(change())
+    with pytest.raises(SupervisorRefused, match="generation is unavailable"):
+        await process(fake).complete("f1", result={})
+    assert fake.methods() == [wire.NEGOTIATE] * 2
 
 
 async def test_an_older_supervisor_leaves_calls_to_us(fake: Fake) -> None:
@@ -364,6 +442,23 @@ async def test_a_newer_cursor_takes_the_place_of_one_that_failed() -> None:
 
     assert sent == ["msg_1", "msg_2"]
     assert forgotten == []
+
+
+async def test_an_older_cursor_does_not_take_the_place_of_one_that_failed() -> None:
+    sent: list[str] = []
+
+    async def send(_route: str, cursor: str) -> None:
+        sent.append(cursor)
+        if len(sent) < 3:
+            checkpoints.schedule("route", MessageId(3))
+            raise SupervisorUnavailable("It is away.", remedy="Wait.")
+
+    checkpoints = Checkpoints(send, lambda _: None, pauses=(0.0, 0.0, 0.0))
+    checkpoints.schedule("route", MessageId(5))
+    async with asyncio.timeout(20):
+        await checkpoints.settled()
+
+    assert sent == ["msg_5"] * 3
 
 
 @pytest.mark.parametrize(

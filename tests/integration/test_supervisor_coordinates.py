@@ -111,6 +111,7 @@ def test_they_are_found_again_where_they_were(tmp_path: Path) -> None:
         ("[" * 2000, "is not valid JSON."),
         ("[]", "is malformed."),
         (WORDS | {"version": 2}, "has an unsupported identity."),
+        (WORDS | {"version": True}, "has an unsupported identity."),
         (WORDS | {"provider": "cursor"}, "has an unsupported identity."),
         (WORDS | {"entry_id": " "}, "entryId is required."),
         (WORDS | {"room_id": 7}, "roomId is required."),

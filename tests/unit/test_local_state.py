@@ -44,6 +44,13 @@ def test_a_saved_session_takes_the_place_of_the_one_before_it() -> None:
     assert local_state.current_session(state, ROOM) == second
 
 
+def test_a_session_that_is_saved_anew_keeps_where_its_supervisor_is() -> None:
+    state = local_state.with_context(saved(stored("one")), "one", "/work")
+
+    again = local_state.save_session(state, stored("one")).sessions["one"]
+    assert again.supervisor_context_cwd == "/work"
+
+
 @pytest.mark.rule("H1")
 def test_a_session_can_be_saved_without_becoming_the_current_one() -> None:
     state = local_state.save_session(saved(stored("one")), stored("two"), make_current=False)

@@ -164,7 +164,13 @@ class Account:
 def save_session(
     state: LocalState, session: StoredSession, *, make_current: bool = True
 ) -> LocalState:
-    """Remember `session` in place of the one with its id (H1)."""
+    """Remember `session` in place of the one with its id (H1).
+
+    Where its supervisor says which it is stays known: whoever opens it again may not say.
+    """
+    known = state.sessions.get(session.session_id)
+    if known is not None and session.supervisor_context_cwd is None:
+        session = attrs.evolve(session, supervisor_context_cwd=known.supervisor_context_cwd)
     saved = attrs.evolve(state, sessions={**state.sessions, session.session_id: session})
     if not make_current:
         return saved

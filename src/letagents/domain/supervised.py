@@ -31,6 +31,15 @@ class SupervisorSilent(LetAgentsError):
     retry = Retry.AFTER_READING
 
 
+class SupervisorGarbled(SupervisorSilent):
+    """What it answered is no answer: whether it did anything is not known, nor would it be again.
+
+    So the same request is not repeated.
+    """
+
+    code = "supervisor_garbled"
+
+
 class SupervisorRefused(LetAgentsError):
     """The supervisor refused, or answered what cannot be believed. Its words are told."""
 

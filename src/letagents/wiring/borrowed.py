@@ -71,7 +71,8 @@ async def _opened(
     async with client_of(settings.server_url, transport) as http:
 
         def open_(session: "OwnSession") -> "AbstractAsyncContextManager[LetAgents]":
-            calls = Calls(http, shown_by(session), shows_sessions=False)
+            shown, room_id = shown_by(session), session.room_id or None
+            calls = Calls(http, shown, shows_sessions=False, origin=room_id)
             return open_letagents(settings, state=MemoryState(), rooms=HostedRooms(calls))
 
         rooms = BorrowedRooms(worker, open_)

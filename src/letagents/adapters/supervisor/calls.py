@@ -13,6 +13,7 @@ from pathlib import Path
 import attrs
 
 from letagents.domain.supervised import (
+    SupervisorGarbled,
     SupervisorRefused,
     SupervisorSilent,
     SupervisorUnavailable,
@@ -26,7 +27,7 @@ CLOSED = "Supervisor connection closed before a response."
 _LONGEST_ANSWER = 64 * 1024 * 1024
 _CHUNK = 256 * 1024
 _LATER = "Call again: it may just be starting. `letagents supervise` starts one."
-_UNKNOWN = "Call again under the same request: what was done is not done twice."
+_UNKNOWN = "Look whether it was done before you ask for it again: asked again, it is done again."
 _OTHER = "Use the same version of letagents on both sides."
 
 
@@ -72,9 +73,15 @@ class Line:
 
         Raises:
             SupervisorRefused: it speaks nothing that we do, or makes no sense.
-            SupervisorUnavailable, SupervisorSilent: it did not answer.
+            SupervisorGarbled: what it answers is no answer.
+            SupervisorUnavailable: it did not answer; nothing happened by asking this.
         """
-        response = await self.ask(wire.FIRST_VERSION, wire.NEGOTIATE, None, deadline)
+        try:
+            response = await self.ask(wire.FIRST_VERSION, wire.NEGOTIATE, None, deadline)
+        except SupervisorGarbled:
+            raise
+        except SupervisorSilent as error:
+            raise SupervisorUnavailable(error.happened, remedy=_LATER) from error
         if not response.ok:
             raise refused(response.error or "Supervisor protocol negotiation failed.")
         told = response.result
@@ -109,19 +116,19 @@ class Line:
         try:
             response = wire.read_response(answer)
         except NotALine as error:
-            raise SupervisorSilent(
-                "The supervisor's response is no message of the protocol.", remedy=_UNKNOWN
-            ) from error
+            raise _garbled("The supervisor's response is no message of the protocol.") from error
         if response.id != request.id:
-            raise SupervisorSilent(
-                "Supervisor response id does not match its request.", remedy=_UNKNOWN
-            )
+            raise _garbled("Supervisor response id does not match its request.")
         return response
 
 
 def refused(happened: str, remedy: str | None = None) -> SupervisorRefused:
     """Return the error for what a supervisor says, or for what cannot be believed of it."""
     return SupervisorRefused(happened, remedy=remedy or _OTHER)
+
+
+def _garbled(happened: str) -> SupervisorGarbled:
+    return SupervisorGarbled(happened, remedy=_UNKNOWN)
 
 
 def _negotiated(version: int, told: Mapping[str, object]) -> Negotiated:
@@ -181,7 +188,8 @@ async def _line_of(connected: socket.socket) -> bytes:
     """Return what comes up to the end of the first line.
 
     Raises:
-        OSError: it ends before, or is longer than any answer.
+        OSError: it ends before.
+        SupervisorGarbled: it is longer than any answer.
     """
     loop, came = asyncio.get_running_loop(), bytearray()
     while len(came) < _LONGEST_ANSWER:
@@ -191,5 +199,5 @@ async def _line_of(connected: socket.socket) -> bytes:
         if end:
             return bytes(came)
         if not chunk:
-            break
-    raise ConnectionError(CLOSED)
+            raise ConnectionError(CLOSED)
+    raise _garbled("The supervisor's response is longer than any is.")

@@ -7,6 +7,7 @@ of its route is forgotten.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 import attrs
@@ -14,7 +15,11 @@ import structlog
 
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.ids import MessageId
-from letagents.domain.supervised import SupervisorSilent, SupervisorUnavailable
+from letagents.domain.supervised import (
+    SupervisorGarbled,
+    SupervisorSilent,
+    SupervisorUnavailable,
+)
 
 log = structlog.get_logger()
 
@@ -26,11 +31,15 @@ PAUSES = (0.25, 1.0, 3.0)
 
 @attrs.define
 class _Waiting:
-    """The newest cursor of a route that is not sent yet."""
+    """The newest cursor of a route that is not sent yet; one that is being sent is none."""
 
     cursor: MessageId | None = None
     failures: int = 0
     has_newer: asyncio.Event = attrs.field(factory=asyncio.Event)
+
+    def is_ahead_of(self, cursor: MessageId) -> bool:
+        """Whether the one that waits is newer."""
+        return self.cursor is not None and self.cursor > cursor
 
 
 @attrs.define(eq=False)
@@ -75,26 +84,29 @@ class Checkpoints(Generic[R]):
     async def _sent(self, route: R, waiting: _Waiting) -> None:
         """Send the newest cursor; leave it waiting if it may pass another time."""
         cursor, failures = waiting.cursor, waiting.failures
-        waiting.cursor = None
-        waiting.has_newer.clear()
+        waiting.cursor, waiting.failures = None, 0
         try:
             await self._send(route, str(cursor))
-        except (SupervisorUnavailable, SupervisorSilent) as error:
-            if failures < len(self._pauses):
-                await self._later(waiting, cursor, failures)
-            else:
-                self._drop(route, error)
         except LetAgentsError as error:
-            self._drop(route, error)
+            if cursor is None or waiting.is_ahead_of(cursor):
+                return
+            waiting.cursor = None  # an older one, which says no more
+            if _may_pass(error) and failures < len(self._pauses):
+                waiting.cursor, waiting.failures = cursor, failures + 1
+                await self._paused(waiting, self._pauses[failures])
+            else:
+                self._forget(route)
+                log.warning("cursor.dropped", code=error.code)
 
-    async def _later(self, waiting: _Waiting, cursor: MessageId | None, failures: int) -> None:
-        try:
-            async with asyncio.timeout(self._pauses[failures]):
+    async def _paused(self, waiting: _Waiting, seconds: float) -> None:
+        """Return after a pause, or as soon as there is a newer cursor."""
+        waiting.has_newer.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
                 await waiting.has_newer.wait()
-        except TimeoutError:
-            waiting.cursor, waiting.failures = cursor, failures + 1
 
-    def _drop(self, route: R, error: LetAgentsError) -> None:
-        if self._waiting[route].cursor is None:
-            self._forget(route)
-        log.warning("cursor.dropped", code=error.code)
+
+def _may_pass(error: LetAgentsError) -> bool:
+    """Whether the same cursor may pass another time."""
+    may = isinstance(error, SupervisorUnavailable | SupervisorSilent)
+    return may and not isinstance(error, SupervisorGarbled)

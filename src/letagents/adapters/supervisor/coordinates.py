@@ -95,7 +95,7 @@ def _from_environment(environ: Mapping[str, str]) -> Coordinates | None:
 def _from_files(
     context: Mapping[str, object], folder: Path, home_socket: Path, session: OwnSession | None
 ) -> Coordinates:
-    if context.get("version") != 1 or context.get("provider") != "codex":
+    if not _is_first(context) or context.get("provider") != "codex":
         raise _wrong(f"{_BRIDGE} has an unsupported identity.")
     named = {name: _text(context, name) for name in _FIELDS}
     for name, shown in _FIELDS.items():
@@ -104,7 +104,7 @@ def _from_files(
     marker = _document(folder / MARKER, _MARKER)
     if marker is None:
         raise _wrong(f"{_BRIDGE} is outside a daemon-owned worktree.")
-    if marker.get("version") != 1 or _text(marker, "work_attempt_id") != named["work_attempt_id"]:
+    if not _is_first(marker) or _text(marker, "work_attempt_id") != named["work_attempt_id"]:
         raise _wrong(f"{_BRIDGE} does not match the daemon-owned worktree.")
     if session is not None:
         _check_session(session, named["room_id"])
@@ -142,6 +142,12 @@ def _document(file: Path, called: str) -> Mapping[str, object] | None:
     if not isinstance(document, Mapping):
         raise _wrong(f"{called} is malformed.")
     return document
+
+
+def _is_first(document: Mapping[str, object]) -> bool:
+    """Whether it is of version 1, which true is not."""
+    version = document.get("version")
+    return version == 1 and not isinstance(version, bool)
 
 
 def _text(document: Mapping[str, object], name: str) -> str:

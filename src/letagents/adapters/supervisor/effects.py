@@ -19,6 +19,7 @@ from letagents.domain.supervised import (
     Told,
 )
 
+_LOOK = "Look whether it was done before you ask for it again."
 _ROOM = re.compile(r"[^\x00-\x1f\x7f]{1,1024}")
 
 
@@ -51,6 +52,8 @@ def answered(result: object) -> Answered:
         SupervisorRefused: that is not what it says.
     """
     told, room_id = _checked(result)
+    if told.get("state") == "uncertain":
+        raise refused(_text(told, "error") or UNKNOWN, _LOOK)
     if told.get("state") != "completed":
         raise refused("The supervised effect journal returned an unsupported state.")
     return Answered(room_id, told.get("result"))

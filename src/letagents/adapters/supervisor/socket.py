@@ -43,6 +43,7 @@ from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import Response
 
 USUAL_API = "https://letagents.chat"
+_BIND_AGAIN = "Call again: the session is bound anew then."
 _REPLACED = re.compile(
     r"stale (?:daemon|supervisor) generation|Protocol version mismatch", re.IGNORECASE
 )
@@ -103,17 +104,16 @@ class SocketSupervisor:
         if not session.is_worker:
             raise refused("A supervised provider must register a worker session.")
         key = self._request_key(at, session)
-        await self._outlasting(lambda: self._bound(at, session, key, is_known=is_known))
-        return Bound(is_supervised=True, context_folder=at.context_folder)
-
-    async def _bound(
-        self, at: Coordinates, session: OwnSession, key: str, *, is_known: bool
-    ) -> None:
         confirmed = self._confirmed.get(session.session_id)
-        if is_known and confirmed is not None and confirmed.request == key:
-            await self._verify(at, session, confirmed)
-        else:
-            await self._bind(at, session, key)
+        try:
+            if is_known and confirmed is not None and confirmed.request == key:
+                await self._verify(at, session, confirmed)
+            else:
+                await self._outlasting(lambda: self._bind(at, session, key))
+        except SupervisorSilent as error:
+            error.remedy = _BIND_AGAIN
+            raise
+        return Bound(is_supervised=True, context_folder=at.context_folder)
 
     async def _verify(self, at: Coordinates, session: OwnSession, confirmed: _Confirmed) -> None:
         params = self._session_params(at, session)
@@ -121,9 +121,10 @@ class SocketSupervisor:
             await self._said(
                 at, confirmed.version, wire.VERIFY, params, Deadline.within(self._quick)
             )
-        except LetAgentsError:
+        except LetAgentsError as error:
             if self._confirmed.get(session.session_id) == confirmed:
                 del self._confirmed[session.session_id]
+            error.remedy = _BIND_AGAIN
             raise
 
     async def _bind(self, at: Coordinates, session: OwnSession, key: str) -> None:
@@ -270,7 +271,7 @@ class SocketSupervisor:
     async def _complete(
         self, at: Coordinates, effect_id: str, outcome: Mapping[str, object], deadline: Deadline
     ) -> None:
-        negotiated = await self._line(at).negotiate(deadline)
+        negotiated = _numbered(await self._line(at).negotiate(deadline))
         params = {**effects.place(at, negotiated), "effect_id": effect_id, **outcome}
         await self._said(at, negotiated.version, wire.COMPLETE, params, deadline)
 
@@ -281,10 +282,7 @@ class SocketSupervisor:
             raise _nowhere()
         if known is not None:
             return at, known
-        negotiated = await self._line(at).negotiate(Deadline.within(self._patience))
-        if negotiated.generation is None:
-            raise refused("The supervised daemon generation is unavailable.")
-        return at, negotiated
+        return at, _numbered(await self._line(at).negotiate(Deadline.within(self._patience)))
 
     # --- what they have in common -----------------------------------------------------------------
 
@@ -386,6 +384,13 @@ _SAID = {
     ),
 }
 """What is told of a refusal without words, and of an answer in another version."""
+
+
+def _numbered(negotiated: Negotiated) -> Negotiated:
+    """Return what a supervisor speaks that says which generation it is. Raises: refused."""
+    if negotiated.generation is None:
+        raise refused("The supervised daemon generation is unavailable.")
+    return negotiated
 
 
 def _turn(at: Coordinates) -> dict[str, object]:

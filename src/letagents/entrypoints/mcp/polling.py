@@ -15,7 +15,11 @@ import attrs
 from letagents.domain import custody, rooms
 from letagents.domain.custody import READ, WAIT, Admission, Invocation, PollDeferred
 from letagents.domain.modes import Mode
-from letagents.domain.supervised import SupervisorSilent, SupervisorUnavailable
+from letagents.domain.supervised import (
+    SupervisorGarbled,
+    SupervisorSilent,
+    SupervisorUnavailable,
+)
 from letagents.entrypoints.mcp.errors import Result, told_to_the_model
 from letagents.entrypoints.mcp.supervised import PATIENCE, PAUSE, Supervised, check_stays, silent
 from letagents.entrypoints.mcp.tool import Tool
@@ -57,6 +61,8 @@ async def _asked(ask: Callable[[], Awaitable[T]]) -> T:
     while True:
         try:
             return await ask()
+        except SupervisorGarbled:
+            raise
         except (SupervisorUnavailable, SupervisorSilent, PollDeferred):
             now = anyio.current_time()
             until = until or now + PATIENCE

@@ -22,6 +22,7 @@ from letagents.domain.supervised import (
     DoIt,
     MayBeDone,
     MoveAfterTurn,
+    SupervisorGarbled,
     SupervisorSilent,
     SupervisorUnavailable,
 )
@@ -114,6 +115,8 @@ async def _asked(ask: Callable[[], Awaitable[T]]) -> T:
     while True:
         try:
             return await ask()
+        except SupervisorGarbled:
+            raise
         except (SupervisorUnavailable, SupervisorSilent):
             if anyio.current_time() >= until:
                 raise
@@ -153,8 +156,17 @@ async def _done_here(
         with suppress(LetAgentsError):
             await supervisor.complete(told.effect_id, error=_said(error))
         raise
-    await supervisor.complete(told.effect_id, result=_durable(asked, result))
+    await _noted(supervisor, told.effect_id, _durable(asked, result))
     return result
+
+
+async def _noted(supervisor: Supervisor, effect_id: str, result: object) -> None:
+    """Tell the supervisor of a result; who hears that this failed must not do it again."""
+    try:
+        await supervisor.complete(effect_id, result=result)
+    except LetAgentsError as error:
+        error.remedy = "It was done, and only not noted: do not call it again."
+        raise
 
 
 def _said(error: Exception) -> str:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from letagents.domain.errors import Malformed
 from letagents.domain.fencing import UNNUMBERED, Fence
-from letagents.domain.ids import SessionId, Token
+from letagents.domain.ids import RoomId, SessionId, Token
 
 Plain = dict[str, Any]
 
@@ -34,13 +34,16 @@ def without(shown: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def origin(fence: Fence | None) -> dict[str, str]:
-    """Return the header that says in which room whoever `fence` is acts, if that is known.
+    """Return the header that says in which room whoever `fence` is acts, if that is known."""
+    return of_room(fence.origin if fence is not None else None)
+
+
+def of_room(room_id: RoomId | str | None) -> dict[str, str]:
+    """Return the header that says in which room a call is made, if that is known.
 
     A header holds ASCII alone, as every focus room's id does, for which it is there.
     """
-    if fence is None or fence.origin is None or not str(fence.origin).isascii():
-        return {}
-    return {ORIGIN_ROOM: str(fence.origin)}
+    return {ORIGIN_ROOM: str(room_id)} if room_id is not None and str(room_id).isascii() else {}
 
 
 def in_headers(fence: Fence | None) -> dict[str, str]:

@@ -121,6 +121,8 @@ class Calls:
     _largest: int = bounded.LARGEST
     shows_sessions: bool = True
     """Whether a session's secret is shown beside what the server knows the caller by."""
+    origin: str | None = None
+    """The room that every call says it is made in, whatever it says else."""
 
     async def get(
         self,
@@ -140,7 +142,7 @@ class Calls:
         given = {name: value for name, value in (query or {}).items() if value is not None}
         timeout = self._client.timeout if patience is None else httpx.Timeout(10, read=patience)
         token = await self._shows.token()
-        shown = _headers(token, self._of_session(headers))
+        shown = self._shown(token, headers)
         try:
             answer = await self._answered("GET", path, shown, timeout, params=given)
             if answer.is_success:
@@ -148,6 +150,10 @@ class Calls:
         except (httpx.HTTPError, Unreadable) as error:
             raise _unavailable(error) from error
         raise await self._refusal(answer, token, _worker_in_headers(headers or {}), shown)
+
+    def _shown(self, token: str | None, more: Mapping[str, str] | None) -> dict[str, str]:
+        """Return the headers of a call."""
+        return _headers(token, self._of_session(more)) | credentials.of_room(self.origin)
 
     def _of_session(self, shown: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
         return credentials.without(shown) if shown and not self.shows_sessions else shown
@@ -210,7 +216,7 @@ class Calls:
         """
         timeout = httpx.Timeout(patience, read=silence)
         token = await self._shows.token()
-        shown = _headers(token, self._of_session(headers))
+        shown = self._shown(token, headers)
         request = self._client.build_request("GET", path, headers=shown, timeout=timeout)
         try:
             with anyio.fail_after(patience):
@@ -243,7 +249,7 @@ class Calls:
         """
         token = await self._shows.token()
         headers, document = self._of_session(headers), self._of_session(document) or {}
-        shown, content = _headers(token, headers), orjson.dumps(document)
+        shown, content = self._shown(token, headers), orjson.dumps(document)
         try:
             answer = await self._answered(
                 method, path, shown, self._client.timeout, content=content
