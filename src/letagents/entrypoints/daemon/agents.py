@@ -21,7 +21,7 @@ from letagents.domain.open_models import PROVIDER, Endpoint, KeySource, ModelSer
 from letagents.domain.recovery import Desired
 from letagents.domain.surfaces import LOCAL_ROOMS
 from letagents.domain.workplaces import Wish, Worktree
-from letagents.entrypoints.daemon.methods import Method
+from letagents.entrypoints.daemon.table import Table
 from letagents.wire import supervisor as wire
 from letagents.wire.moments import to_text
 from letagents.wire.supervisor import NotALine, Params, Request
@@ -36,7 +36,7 @@ class Agents:
     household: Household
     now: Callable[[], datetime]
 
-    def table(self) -> Mapping[str, Method]:
+    def table(self) -> Table:
         """Return the methods by their names."""
         return {
             wire.LIST_AGENTS: self._list,

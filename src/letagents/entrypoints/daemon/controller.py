@@ -20,7 +20,7 @@ from letagents.domain.manifest import Entry, Execution
 from letagents.entrypoints.daemon import words
 from letagents.entrypoints.daemon.agents import desired_of, shown, told
 from letagents.entrypoints.daemon.inspector import event_shown, wait_of
-from letagents.entrypoints.daemon.methods import Method
+from letagents.entrypoints.daemon.table import Table
 from letagents.wire import supervisor as wire
 from letagents.wire.moments import to_text
 from letagents.wire.supervisor import NotALine, Params, Request
@@ -38,7 +38,7 @@ class Controller:
     household: Household
     sessions: Supervising
 
-    def table(self) -> Mapping[str, Method]:
+    def table(self) -> Table:
         """Return the methods by their names."""
         return {
             wire.WATCH_AGENTS: self._watch,

@@ -1,6 +1,5 @@
 """The method by which an agent is given a host grant. (Source: supervisor 3.3.)"""
 
-from collections.abc import Mapping
 from datetime import datetime
 
 import attrs
@@ -9,7 +8,7 @@ from letagents.application.granting import Grants, ProviderUnavailable, Stale
 from letagents.domain import held_grants
 from letagents.domain.held_grants import Grant
 from letagents.domain.ids import Credential
-from letagents.entrypoints.daemon.methods import Method
+from letagents.entrypoints.daemon.table import Table
 from letagents.wire import moments
 from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import Params, Request
@@ -23,7 +22,7 @@ class GrantMethods:
 
     grants: Grants
 
-    def table(self) -> Mapping[str, Method]:
+    def table(self) -> Table:
         """Return it by its name."""
         return {wire.INSTALL_GRANT: self._install}
 

@@ -3,7 +3,7 @@
 (Source: supervisor 3.7.)
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import attrs
@@ -17,7 +17,8 @@ from letagents.application.supervising import Supervising
 from letagents.domain import agent_states
 from letagents.domain.inbox import Item
 from letagents.entrypoints.daemon.agents import shown
-from letagents.entrypoints.daemon.methods import Method, claim_of
+from letagents.entrypoints.daemon.bindings import claim_of
+from letagents.entrypoints.daemon.table import Table
 from letagents.wire import supervisor as wire
 from letagents.wire.moments import to_text
 from letagents.wire.supervisor import Params, Request
@@ -33,7 +34,7 @@ class Inspector:
     household: Household
     sessions: Supervising
 
-    def table(self) -> Mapping[str, Method]:
+    def table(self) -> Table:
         """Return the methods by their names."""
         return {
             wire.INSPECT_AGENT: self._inspect,

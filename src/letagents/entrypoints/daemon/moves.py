@@ -3,7 +3,7 @@
 (Source: supervisor 3.7, 6.11.)
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 
 import attrs
@@ -14,7 +14,7 @@ from letagents.application.supervising import Supervising
 from letagents.domain import manifest, room_moves, rooms
 from letagents.domain.manifest import Entry, RoomMove
 from letagents.domain.room_moves import RoomMoveRefused
-from letagents.entrypoints.daemon.methods import Method
+from letagents.entrypoints.daemon.table import Table
 from letagents.ports.supervision import Journal
 from letagents.wire import supervisor as wire
 from letagents.wire.moments import to_text
@@ -30,7 +30,7 @@ class Moves:
     household: Household
     sessions: Supervising
 
-    def table(self) -> Mapping[str, Method]:
+    def table(self) -> Table:
         """Return the methods by their names."""
         return {
             wire.PREPARE_MOVE: self._prepare,

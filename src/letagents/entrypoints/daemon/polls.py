@@ -1,14 +1,13 @@
 """The method by which agents that poll by themselves are admitted. (Source: supervisor 3.5.)"""
 
-from collections.abc import Mapping
-
 import attrs
 
 from letagents.application.polls import Polls, Release, Told
 from letagents.domain import bindings, custody
 from letagents.domain.custody import CONTRACT, WAIT, Invocation, Offer
 from letagents.domain.ids import MessageId
-from letagents.entrypoints.daemon.methods import Method, claim_of
+from letagents.entrypoints.daemon.bindings import claim_of
+from letagents.entrypoints.daemon.table import Table
 from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import Params, Request
 
@@ -24,7 +23,7 @@ class PollMethods:
 
     polls: Polls
 
-    def table(self) -> Mapping[str, Method]:
+    def table(self) -> Table:
         """Return it by its name."""
         return {wire.AUTHORIZE: self._authorize}
 

@@ -19,8 +19,10 @@ import structlog
 
 from letagents.application.endings import end_all
 from letagents.application.grant_renewals import GrantRenewals
+from letagents.application.granting import Grants
 from letagents.application.household import Household
 from letagents.application.polls import Polls
+from letagents.application.supervising import Supervising
 from letagents.application.tending import THERE
 from letagents.application.turn_control import TurnControls
 from letagents.domain.errors import NotAvailable
@@ -33,6 +35,7 @@ from letagents.entrypoints.daemon.methods import Identity, Methods
 from letagents.entrypoints.daemon.moves import Moves
 from letagents.entrypoints.daemon.polls import PollMethods
 from letagents.entrypoints.daemon.server import GRACE, LONGEST_DRAIN, Server, listening
+from letagents.entrypoints.daemon.table import Table
 from letagents.entrypoints.daemon.tools import RoomTools
 from letagents.entrypoints.daemon.turns import Turns
 from letagents.entrypoints.daemon.words import WordsForAgents
@@ -142,25 +145,14 @@ async def supervising(
         open_supervised_rooms(settings) as servers,
         open_supervisor(
             settings, canonical, RoomTools(servers), journal_of=journal_of, patience=patience
-        ) as (
-            sessions,
-            effects,
-        ),
+        ) as (sessions, effects),
         open_grants(settings, sessions) as grants,
     ):
         household = open_household(
             settings, servers, sessions, WordsForAgents(), providers=providers, grants=grants
         )
-        table = {
-            **Agents(household, sessions.clock.now).table(),
-            **Inspector(household, sessions).table(),
-            **Controller(household, sessions).table(),
-            **PollMethods(Polls(sessions)).table(),
-            **GrantMethods(grants).table(),
-            **Moves(household, sessions).table(),
-            **Turns(TurnControls(household, sessions)).table(),
-        }
         identity = _identity(os.environ if environ is None else environ)
+        table = _table(household, sessions, grants)
         server = Server(Methods(sessions, effects, identity, table))
         running = Running(household, server)
         renewals = GrantRenewals(grants.granted)
@@ -175,6 +167,19 @@ async def supervising(
                 sessions.end_waits()
         log.info("supervisor.ended", generation=running.generation)
         sessions.hold.check()
+
+
+def _table(household: Household, sessions: Supervising, grants: Grants) -> Table:
+    """Return what is answered beside what every supervisor answers."""
+    return {
+        **Agents(household, sessions.clock.now).table(),
+        **Inspector(household, sessions).table(),
+        **Controller(household, sessions).table(),
+        **PollMethods(Polls(sessions)).table(),
+        **GrantMethods(grants).table(),
+        **Moves(household, sessions).table(),
+        **Turns(TurnControls(household, sessions)).table(),
+    }
 
 
 @asynccontextmanager

@@ -3,15 +3,13 @@
 (Source: supervisor 3.7, 6.4.)
 """
 
-from collections.abc import Mapping
-
 import attrs
 
 from letagents.application.turn_control import Stop, TurnControls
 from letagents.domain.errors import Malformed
 from letagents.domain.turn_controls import Named, Resolution
 from letagents.entrypoints.daemon.agents import control_shown
-from letagents.entrypoints.daemon.methods import Method
+from letagents.entrypoints.daemon.table import Table
 from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import Params, Request
 
@@ -22,7 +20,7 @@ class Turns:
 
     controls: TurnControls
 
-    def table(self) -> Mapping[str, Method]:
+    def table(self) -> Table:
         """Return the methods by their names."""
         return {wire.CONTROL_TURN: self._control, wire.RESOLVE_CONTROL: self._resolve}
 
