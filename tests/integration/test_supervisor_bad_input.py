@@ -226,6 +226,7 @@ ROWS: dict[str, Rows] = {
     wire.COMMIT_MOVE: OF_MOVE,
     wire.ROLL_BACK_MOVE: OF_MOVE,
     wire.GET_MOVE: OF_MOVE,
+    wire.ACKNOWLEDGE_MOVE: OF_MOVE,
     wire.GET_CURRENT_MOVE: [({}, MOVE_OLD), ({**MOVING, "entry_id": ""}, UNKNOWN), (MOVING, None)],
     wire.CONTROL_TURN: [
         ({}, NO_ACTION),
@@ -246,8 +247,12 @@ ROWS: dict[str, Rows] = {
         ({}, NOT_BEGUN),
         ({**PLACE, "daemon_generation": 7}, NOT_BEGUN),
         (
+            {**PLACE, "daemon_generation": 1, "initial_message": " "},
+            "An initial message is a text, or null.",
+        ),
+        (
             {**PLACE, "daemon_generation": 1, "initial_message": "hello"},
-            "This supervisor hands an agent only what was said in its room.",
+            "An agent that waits for messages by itself is handed none.",
         ),
     ],
     wire.REMOVE_AGENT: [
