@@ -31,6 +31,8 @@ ROOM = RoomId("workshop")
 EDGES = tuple(
     f"{side} {record}"
     for record in (
+        "binding",
+        "ingress",
         "item.pending",
         "item.dispatching",
         "item.awaiting_result",
@@ -43,7 +45,7 @@ EDGES = tuple(
     )
     for side in ("before", "after")
 )
-"""Each of the records of a turn and its effects, in their order."""
+"""Each of the records of a session, a turn and its effects, in their order."""
 
 
 @attrs.define(eq=False)

@@ -17,8 +17,10 @@ import anyio
 import attrs
 
 from letagents.adapters.supervision.sql import SqlSupervision
+from letagents.domain.bindings import Binding
 from letagents.domain.effects import Effect
 from letagents.domain.inbox import Item
+from letagents.domain.ingress import Ingress
 from letagents.domain.turns import Answered, Fate, NeverStarted, Outcome, Running, TurnUnsettled
 from letagents.entrypoints import logs
 from letagents.entrypoints.daemon import process
@@ -71,6 +73,12 @@ class Noted:
 
     def put_item(self, item: Item) -> None:
         self._put(f"item.{item.stage.value}", lambda: self.inner.put_item(item))
+
+    def put_binding(self, binding: Binding) -> None:
+        self._put("binding", lambda: self.inner.put_binding(binding))
+
+    def put_ingress(self, ingress: Ingress) -> None:
+        self._put("ingress", lambda: self.inner.put_ingress(ingress))
 
     def put_effect(self, effect: Effect) -> None:
         self._put(f"effect.{effect.state.value}", lambda: self.inner.put_effect(effect))

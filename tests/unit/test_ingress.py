@@ -53,13 +53,15 @@ def test_an_agent_begins_at_the_end_of_its_room() -> None:
 @pytest.mark.rule("J152")
 def test_what_an_agent_is_told_at_its_beginning_answers_nothing_and_moves_no_cursor() -> None:
     known = ingress.begun("ada", "workshop", MessageId(7))
-    first = ingress.initial(known, '{"text":"Begin."}', "{}", last_sequence=4)
-    again = ingress.initial(known, '{"text":"Again."}', "{}", last_sequence=5)
-    elsewhere = ingress.initial(attrs.evolve(known, room_id="other"), "{}", "{}", last_sequence=5)
+    first = ingress.initial(known, '{"text":"Begin."}', "{}", mark="a", last_sequence=4)
+    again = ingress.initial(known, '{"text":"Again."}', "{}", mark="b", last_sequence=5)
+    elsewhere = ingress.initial(
+        attrs.evolve(known, room_id="other"), "{}", "{}", mark="a", last_sequence=5
+    )
 
     assert (first.said, first.sequence, first.message) == (None, 5, '{"text":"Begin."}')
     assert first.item_id == again.item_id != elsewhere.item_id
-    assert first.reply_key != elsewhere.reply_key
+    assert len({one.reply_key for one in (first, again, elsewhere)}) == 3
 
 
 @pytest.mark.rule("J15")

@@ -215,12 +215,17 @@ class Household:
         """
 
         def tell(journal: Journal) -> None:
-            manifest.check_handed(entries.known(journal, entry_id))
-            there = journal.ingress(entry_id)
+            entry, there = entries.known(journal, entry_id), journal.ingress(entry_id)
+            manifest.check_handed(entry)
             if there is None:
                 return
-            last = journal.last_sequence(entry_id)
-            item = ingress.initial(there, initial.message, initial.activation, last_sequence=last)
+            item = ingress.initial(
+                there,
+                initial.message,
+                initial.activation,
+                mark=f"{entry.created_at:%Y%m%dT%H%M%S.%f}",
+                last_sequence=journal.last_sequence(entry_id),
+            )
             if journal.item(item.item_id) is None:
                 journal.put_item(item)
 

@@ -182,6 +182,8 @@ class Item:
     """What its turn has said by a tool that its answer is."""
     move: Move | None = None
     """The move that its turn has asked for."""
+    mark: str = ""
+    """What tells it apart from one that an earlier agent of the same name had."""
     corrections: tuple[str, ...] = ()
     """With which words a person had its turns begun anew."""
 
@@ -221,7 +223,8 @@ class Item:
 
 
 def _place(item: Item) -> str:
-    return f"supervised-room:{item.entry_id}:{item.room_id}:{item.message_id}"
+    mark = f":{item.mark}" if item.mark else ""
+    return f"supervised-room:{item.entry_id}:{item.room_id}:{item.message_id}{mark}"
 
 
 def item_id(entry_id: str, room_id: str, message_id: str) -> str:

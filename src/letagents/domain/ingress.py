@@ -47,8 +47,13 @@ class Seen:
     is_in_thread: bool = False
 
 
-def initial(known: Ingress, message: str, activation: str, *, last_sequence: int) -> Item:
-    """Return the item of what an agent is told at its beginning, behind all that waits (J152)."""
+def initial(
+    known: Ingress, message: str, activation: str, *, mark: str, last_sequence: int
+) -> Item:
+    """Return the item of what an agent is told at its beginning, behind all that waits (J152).
+
+    `mark` is what no other agent of the same name has.
+    """
     name = f"{inbox.INITIAL}{known.entry_id}"
     return Item(
         item_id=inbox.item_id(known.entry_id, known.room_id, name),
@@ -58,6 +63,7 @@ def initial(known: Ingress, message: str, activation: str, *, last_sequence: int
         sequence=last_sequence + 1,
         message=message,
         activation=activation,
+        mark=mark,
     )
 
 

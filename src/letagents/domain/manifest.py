@@ -12,7 +12,8 @@ J47  A process is written down before its program begins: one that is not writte
 J48  What came to no conversation is not gone on with: it is ended before another is started.
 J140  Of an agent's processes before the last one the newest are remembered, each with its end, and
       how many there were; of the last two also what they wrote last.
-J46  A name of an agent is no other's, and an agent is forgotten only when it is stopped.
+J46  A name of an agent is no other's, and an agent is forgotten only when it is stopped; with it
+      what it was told, so that the next one of its name begins anew.
 J103  An agent that polls by itself is run by Codex, and its room is on a server.
 J38  An agent's rooms are its supervisor's own, or those of the one server that its entry names.
 """

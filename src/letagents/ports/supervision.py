@@ -28,7 +28,7 @@ class Journal(Protocol):
         ...
 
     def drop_entry(self, entry_id: str) -> None:
-        """Forget an agent; what it did stays."""
+        """Forget an agent, what it was told, and up to where; what it did stays."""
         ...
 
     def binding(self, entry_id: str) -> Binding | None:

@@ -49,8 +49,11 @@ class MemoryJournal:
         self._entries[entry.entry_id] = entry
 
     def drop_entry(self, entry_id: str) -> None:
-        """Forget an agent; what it did stays."""
+        """Forget an agent, what it was told, and up to where; what it did stays."""
         self._entries.pop(entry_id, None)
+        self._ingress.pop(entry_id, None)
+        for item in [one for one in self._items.values() if one.entry_id == entry_id]:
+            del self._items[item.item_id]
 
     def binding(self, entry_id: str) -> Binding | None:
         """Return the session that an agent is bound to."""

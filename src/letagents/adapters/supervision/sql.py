@@ -45,7 +45,10 @@ _ENTRY = select(ENTRIES.c.value).where(ENTRIES.c.entry_id == bindparam("entry_id
 _ALL_ENTRIES = select(ENTRIES.c.value).order_by(ENTRIES.c.entry_id)
 _PUT_ENTRY = put_statement(ENTRIES)
 
-_DROP_ENTRY = ENTRIES.delete().where(ENTRIES.c.entry_id == bindparam("entry_id"))
+_DROP_ENTRY = tuple(
+    table.delete().where(table.c.entry_id == bindparam("entry_id"))
+    for table in (ENTRIES, INGRESS, ITEMS)
+)
 
 _BINDING = select(BINDINGS.c.epoch, BINDINGS.c.value).where(
     BINDINGS.c.entry_id == bindparam("entry_id")
@@ -117,8 +120,9 @@ class SqlJournal:
         self._put(_PUT_ENTRY, entry, entry_id=entry.entry_id)
 
     def drop_entry(self, entry_id: str) -> None:
-        """Forget an agent; what it did stays."""
-        self._unit.change(_DROP_ENTRY, {"entry_id": entry_id})
+        """Forget an agent, what it was told, and up to where; what it did stays."""
+        for drop in _DROP_ENTRY:
+            self._unit.change(drop, {"entry_id": entry_id})
 
     def binding(self, entry_id: str) -> Binding | None:
         """Return the session that an agent is bound to."""

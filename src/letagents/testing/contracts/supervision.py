@@ -197,6 +197,29 @@ class SupervisionContract:
         await kept.look(check)
 
     @pytest.mark.rule("J57")
+    async def test_who_is_forgotten_is_told_nothing_any_more_and_what_it_did_stays(
+        self, opened: Opened
+    ) -> None:
+        def put(journal: Journal) -> None:
+            for name in ("e1", "e2"):
+                journal.put_entry(entry(name))
+                journal.put_item(item(1, name))
+                journal.put_ingress(Ingress(name, ROOM, MessageId(7)))
+                journal.put_effect(effect(1, name))
+            journal.drop_entry("e1")
+
+        kept = opened(1)
+        await kept.change(put)
+
+        def check(journal: Journal) -> None:
+            assert (journal.ingress("e1"), journal.newest_items("e1", 9)) == (None, [])
+            assert journal.effect(effect(1).key) == effect(1)
+            assert journal.ingress("e2") is not None
+            assert journal.unfinished("e2") == [item(1, "e2")]
+
+        await kept.look(check)
+
+    @pytest.mark.rule("J57")
     async def test_what_each_agent_is_at_is_found_at_once(self, opened: Opened) -> None:
         def put(journal: Journal) -> None:
             for name in ("e2", "e1", "e3"):
