@@ -6,9 +6,8 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.contract.kept_rooms import place_for
+from tests.contract.kept_rooms import KINDS, KeptRooms, opened
 
-from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.book import Book
 from letagents.adapters.rooms.evidence import ToldProcesses
 from letagents.adapters.rooms.kept import absences as kept_absences
@@ -16,8 +15,6 @@ from letagents.adapters.rooms.kept import doing
 from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.kept.deliveries import KeptDeliveries
 from letagents.adapters.rooms.kept.delivery_records import DELIVERIES
-from letagents.adapters.rooms.local import LocalRooms
-from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain import deliveries as rules_of_deliveries
 from letagents.domain.absences import GRACE, LOOK_AGAIN
 from letagents.domain.board import Handoff, Release, Target
@@ -28,8 +25,6 @@ from letagents.testing.contracts.room_callers import ADA, BOB, ROOM, arrival
 from letagents.testing.determinism import CountingIds, ManualClock
 
 pytestmark = pytest.mark.anyio
-
-Rooms = MemoryRooms | LocalRooms
 
 TERM = timedelta(minutes=15)
 
@@ -44,29 +39,21 @@ def processes() -> ToldProcesses:
     return ToldProcesses("one")
 
 
-@pytest.fixture(params=["memory", "local", "postgres"])
+@pytest.fixture(params=KINDS)
 async def rooms(
     request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock, processes: ToldProcesses
-) -> AsyncIterator[Rooms]:
-    if request.param == "memory":
-        memory = MemoryRooms(CountingIds(), clock, processes)
-        await memory.join(ROOM)
-        yield memory
-        return
-    place = place_for(request.param, tmp_path)
-    local = LocalRooms(place, CountingIds(), clock, NoNudges(), processes, term=TERM)
-    await local.join(ROOM)
-    yield local
-    await local.aclose()
+) -> AsyncIterator[KeptRooms]:
+    async with opened(request.param, tmp_path, clock, processes, term=TERM) as rooms:
+        yield rooms
 
 
 @pytest.fixture
-def board(rooms: Rooms) -> KeptBoard:
+def board(rooms: KeptRooms) -> KeptBoard:
     return KeptBoard(rooms, TERM)
 
 
 @pytest.fixture
-async def ada(rooms: Rooms, board: KeptBoard) -> Connection:
+async def ada(rooms: KeptRooms, board: KeptBoard) -> Connection:
     """A worker of process one, at work."""
     ada = await rooms.connect(ROOM, arrival(ADA, 1))
     await board.propose(ROOM, Proposal(title="Mend the roof"))
@@ -88,7 +75,7 @@ def wait_for_messages(book: Book, by: Connection) -> None:
     book.put(DELIVERIES, delivery)
 
 
-async def told(rooms: Rooms) -> list[Message]:
+async def told(rooms: KeptRooms) -> list[Message]:
     """Let the room do what is due, and return what it told of those who are gone or back."""
     await doing.done(rooms, ROOM)
     said = (await rooms.read(ROOM, Latest(100))).messages
@@ -97,7 +84,7 @@ async def told(rooms: Rooms) -> list[Message]:
 
 @pytest.mark.rule("D31")
 async def test_who_holds_work_and_is_gone_is_told_of_once(
-    rooms: Rooms, ada: Connection, clock: ManualClock, processes: ToldProcesses
+    rooms: KeptRooms, ada: Connection, clock: ManualClock, processes: ToldProcesses
 ) -> None:
     processes.gone.add("one")
     clock.pass_by(LOOK_AGAIN)
@@ -115,7 +102,7 @@ async def test_who_holds_work_and_is_gone_is_told_of_once(
 
 @pytest.mark.rule("D30", "D31")
 async def test_who_is_there_is_seen_whenever_somebody_looks(
-    rooms: Rooms, ada: Connection, clock: ManualClock, processes: ToldProcesses
+    rooms: KeptRooms, ada: Connection, clock: ManualClock, processes: ToldProcesses
 ) -> None:
     for _ in range(50):
         clock.pass_by(LOOK_AGAIN)
@@ -133,7 +120,7 @@ async def test_who_is_there_is_seen_whenever_somebody_looks(
 
 @pytest.mark.rule("D33")
 async def test_who_was_told_to_be_gone_is_told_to_be_back_and_may_be_gone_again(
-    rooms: Rooms, ada: Connection, clock: ManualClock, processes: ToldProcesses
+    rooms: KeptRooms, ada: Connection, clock: ManualClock, processes: ToldProcesses
 ) -> None:
     connection, announced = ada, []
     await rooms.change(ROOM, lambda book: wait_for_messages(book, ada))
@@ -163,7 +150,7 @@ async def test_who_was_told_to_be_gone_is_told_to_be_back_and_may_be_gone_again(
 
 @pytest.mark.rule("D32", "D33")
 async def test_nothing_is_told_of_who_comes_back_in_time_or_has_let_go(
-    rooms: Rooms,
+    rooms: KeptRooms,
     board: KeptBoard,
     ada: Connection,
     clock: ManualClock,
@@ -183,7 +170,7 @@ async def test_nothing_is_told_of_who_comes_back_in_time_or_has_let_go(
 
 @pytest.mark.rule("D32")
 async def test_nothing_is_told_of_who_has_left(
-    rooms: Rooms, ada: Connection, clock: ManualClock, processes: ToldProcesses
+    rooms: KeptRooms, ada: Connection, clock: ManualClock, processes: ToldProcesses
 ) -> None:
     await rooms.disconnect(ROOM, ada.fence)
     processes.gone.add("one")
@@ -194,7 +181,7 @@ async def test_nothing_is_told_of_who_has_left(
 
 @pytest.mark.rule("D31")
 async def test_who_was_handed_work_is_looked_after_too(
-    rooms: Rooms,
+    rooms: KeptRooms,
     board: KeptBoard,
     ada: Connection,
     clock: ManualClock,
@@ -212,7 +199,7 @@ async def test_who_was_handed_work_is_looked_after_too(
 
 @pytest.mark.rule("D31")
 async def test_who_waits_is_told(
-    rooms: Rooms, ada: Connection, clock: ManualClock, processes: ToldProcesses
+    rooms: KeptRooms, ada: Connection, clock: ManualClock, processes: ToldProcesses
 ) -> None:
     last = (await rooms.read(ROOM, Latest(1))).messages[0].id
     processes.gone.add("one")

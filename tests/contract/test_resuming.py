@@ -6,24 +6,19 @@ from pathlib import Path
 
 import attrs
 import pytest
-from tests.contract.kept_rooms import place_for
+from tests.contract.kept_rooms import KINDS, KeptRooms, opened
 
-from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.evidence import ToldProcesses
 from letagents.adapters.rooms.kept.board import KeptBoard
-from letagents.adapters.rooms.local import LocalRooms
-from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain.board import ReviewClaim
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.moves import NotYours
 from letagents.domain.sessions import Connection
 from letagents.domain.tasks import Assignee, Patch, Proposal, Status
 from letagents.testing.contracts.room_callers import ADA, BOB, ROOM, arrival, passing_chat
-from letagents.testing.determinism import CountingIds, ManualClock
+from letagents.testing.determinism import ManualClock
 
 pytestmark = pytest.mark.anyio
-
-Rooms = MemoryRooms | LocalRooms
 
 TERM = timedelta(minutes=15)
 
@@ -38,24 +33,16 @@ def processes() -> ToldProcesses:
     return ToldProcesses("one")
 
 
-@pytest.fixture(params=["memory", "local", "postgres"])
+@pytest.fixture(params=KINDS)
 async def rooms(
     request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock, processes: ToldProcesses
-) -> AsyncIterator[Rooms]:
-    if request.param == "memory":
-        memory = MemoryRooms(CountingIds(), clock, processes)
-        await memory.join(ROOM)
-        yield memory
-        return
-    place = place_for(request.param, tmp_path)
-    local = LocalRooms(place, CountingIds(), clock, NoNudges(), processes, term=TERM)
-    await local.join(ROOM)
-    yield local
-    await local.aclose()
+) -> AsyncIterator[KeptRooms]:
+    async with opened(request.param, tmp_path, clock, processes, term=TERM) as rooms:
+        yield rooms
 
 
 @pytest.fixture
-def board(rooms: Rooms) -> KeptBoard:
+def board(rooms: KeptRooms) -> KeptBoard:
     return KeptBoard(rooms, TERM)
 
 
@@ -76,7 +63,7 @@ def told(connection: Connection) -> list[str]:
 
 @pytest.mark.rule("E8")
 async def test_a_worker_that_comes_back_is_told_of_its_tasks(
-    rooms: Rooms, board: KeptBoard, processes: ToldProcesses
+    rooms: KeptRooms, board: KeptBoard, processes: ToldProcesses
 ) -> None:
     ada = await rooms.connect(ROOM, arrival(ADA, 1))
     bob = await rooms.connect(ROOM, arrival(BOB, 2))
@@ -96,7 +83,7 @@ async def test_a_worker_that_comes_back_is_told_of_its_tasks(
 
 @pytest.mark.rule("E8")
 async def test_who_was_away_too_long_is_told_of_its_task_unless_somebody_took_it(
-    rooms: Rooms, board: KeptBoard, clock: ManualClock, processes: ToldProcesses
+    rooms: KeptRooms, board: KeptBoard, clock: ManualClock, processes: ToldProcesses
 ) -> None:
     ada = await rooms.connect(ROOM, arrival(ADA, 1))
     await claimed(board, ada, "Mend the roof")
@@ -115,7 +102,7 @@ async def test_who_was_away_too_long_is_told_of_its_task_unless_somebody_took_it
 
 @pytest.mark.rule("E8")
 async def test_a_chat_without_a_handle_has_what_its_agent_left(
-    rooms: Rooms, board: KeptBoard
+    rooms: KeptRooms, board: KeptBoard
 ) -> None:
     before = await rooms.connect(ROOM, passing_chat(1))
     await claimed(board, before, "Mend the roof")
@@ -131,7 +118,7 @@ async def test_a_chat_without_a_handle_has_what_its_agent_left(
 
 @pytest.mark.rule("T7", "L2")
 async def test_whom_a_person_put_on_a_task_and_nobody_can_ask_after_has_it_for_a_term(
-    rooms: Rooms, board: KeptBoard, clock: ManualClock, processes: ToldProcesses
+    rooms: KeptRooms, board: KeptBoard, clock: ManualClock, processes: ToldProcesses
 ) -> None:
     processes.own = None
     ada = await rooms.connect(ROOM, arrival(ADA, 1))
@@ -150,7 +137,7 @@ async def test_whom_a_person_put_on_a_task_and_nobody_can_ask_after_has_it_for_a
 
 
 @pytest.mark.rule("E8")
-async def test_who_arrives_in_vain_takes_over_nothing(rooms: Rooms, board: KeptBoard) -> None:
+async def test_who_arrives_in_vain_takes_over_nothing(rooms: KeptRooms, board: KeptBoard) -> None:
     ada = await rooms.connect(ROOM, arrival(ADA, 1))
     await claimed(board, ada, "Mend the roof")
     with pytest.raises(Exception, match="went first"):
@@ -161,7 +148,7 @@ async def test_who_arrives_in_vain_takes_over_nothing(rooms: Rooms, board: KeptB
 
 @pytest.mark.rule("L2", "D25")
 async def test_a_holder_that_was_busy_for_hours_and_dies_keeps_its_task_for_a_term(
-    rooms: Rooms, board: KeptBoard, clock: ManualClock, processes: ToldProcesses
+    rooms: KeptRooms, board: KeptBoard, clock: ManualClock, processes: ToldProcesses
 ) -> None:
     ada = await rooms.connect(ROOM, arrival(ADA, 1))
     bob = await rooms.connect(ROOM, arrival(BOB, 2))

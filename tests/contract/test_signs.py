@@ -7,12 +7,11 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.contract.kept_rooms import place_for
+from tests.contract.kept_rooms import KINDS, KeptRooms, opened
 
 from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.evidence import ToldProcesses
 from letagents.adapters.rooms.local import LocalRooms
-from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.adapters.rooms.signs import LONGEST, interval
 from letagents.domain.errors import ConnectionReplaced, RoomsUnavailable
 from letagents.domain.fencing import Fence
@@ -35,8 +34,7 @@ from letagents.testing.determinism import CountingIds, ManualClock
 
 pytestmark = pytest.mark.anyio
 
-Rooms = MemoryRooms | LocalRooms
-Call = Callable[[Rooms, Fence], Awaitable[object]]
+Call = Callable[[KeptRooms, Fence], Awaitable[object]]
 Ring = Callable[[], None]
 
 TERM = timedelta(minutes=15)
@@ -52,23 +50,15 @@ def processes() -> ToldProcesses:
     return ToldProcesses("one")
 
 
-@pytest.fixture(params=["memory", "local", "postgres"])
+@pytest.fixture(params=KINDS)
 async def rooms(
     request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock, processes: ToldProcesses
-) -> AsyncIterator[Rooms]:
-    if request.param == "memory":
-        memory = MemoryRooms(CountingIds(), clock, processes)
-        await memory.join(ROOM)
-        yield memory
-        return
-    place = place_for(request.param, tmp_path)
-    local = LocalRooms(place, CountingIds(), clock, NoNudges(), processes, term=TERM)
-    await local.join(ROOM)
-    yield local
-    await local.aclose()
+) -> AsyncIterator[KeptRooms]:
+    async with opened(request.param, tmp_path, clock, processes, term=TERM) as rooms:
+        yield rooms
 
 
-async def session_of(rooms: Rooms, fence: Fence) -> Session:
+async def session_of(rooms: KeptRooms, fence: Fence) -> Session:
     """Return the session as the room knows it once all that was handed to it has been done."""
     await rooms.change(ROOM, lambda _book: None)
     session = await rooms.look(ROOM, lambda book: book.session(fence.session_id))
@@ -76,30 +66,30 @@ async def session_of(rooms: Rooms, fence: Fence) -> Session:
     return session
 
 
-async def post(rooms: Rooms, fence: Fence) -> object:
+async def post(rooms: KeptRooms, fence: Fence) -> object:
     return await rooms.post(ROOM, draft("here"), fence)
 
 
-async def read(rooms: Rooms, fence: Fence) -> object:
+async def read(rooms: KeptRooms, fence: Fence) -> object:
     return await rooms.read(ROOM, Latest(), fence)
 
 
-async def wait(rooms: Rooms, fence: Fence) -> object:
+async def wait(rooms: KeptRooms, fence: Fence) -> object:
     return await rooms.wait(ROOM, After(), timeout=AT_ONCE, viewer=fence)
 
 
-async def change(rooms: Rooms, fence: Fence) -> object:
+async def change(rooms: KeptRooms, fence: Fence) -> object:
     return await rooms.change(ROOM, lambda book: book.now, fence)
 
 
-async def look(rooms: Rooms, fence: Fence) -> object:
+async def look(rooms: KeptRooms, fence: Fence) -> object:
     return await rooms.look(ROOM, lambda book: book.now, fence)
 
 
 @pytest.mark.rule("E7")
 @pytest.mark.parametrize("call", [post, read, wait, change, look])
 async def test_each_call_of_a_session_is_a_sign_of_it(
-    call: Call, rooms: Rooms, clock: ManualClock
+    call: Call, rooms: KeptRooms, clock: ManualClock
 ) -> None:
     ada = await rooms.connect(ROOM, arrival(ADA, 1))
     bob = await rooms.connect(ROOM, arrival(BOB, 2))
@@ -115,7 +105,7 @@ async def test_each_call_of_a_session_is_a_sign_of_it(
 
 @pytest.mark.rule("E7")
 async def test_signs_come_from_the_process_that_calls(
-    rooms: Rooms, clock: ManualClock, processes: ToldProcesses
+    rooms: KeptRooms, clock: ManualClock, processes: ToldProcesses
 ) -> None:
     """A chat without a handle is found again by its secret, and connects no more."""
     chat = await rooms.connect(ROOM, passing_chat(1))
@@ -129,7 +119,7 @@ async def test_signs_come_from_the_process_that_calls(
 
 @pytest.mark.rule("E7")
 async def test_who_connects_again_is_told_of_by_its_new_process(
-    rooms: Rooms, clock: ManualClock, processes: ToldProcesses
+    rooms: KeptRooms, clock: ManualClock, processes: ToldProcesses
 ) -> None:
     before = await rooms.connect(ROOM, arrival(ADA, 1))
     processes.gone.add("one")
@@ -144,7 +134,7 @@ async def test_who_connects_again_is_told_of_by_its_new_process(
 
 @pytest.mark.rule("E7", "R1")
 async def test_who_was_replaced_gives_no_sign_for_its_successor(
-    rooms: Rooms, clock: ManualClock
+    rooms: KeptRooms, clock: ManualClock
 ) -> None:
     before = await rooms.connect(ROOM, arrival(ADA, 1))
     after = await rooms.connect(ROOM, arrival(ADA, 2, after=before))
@@ -157,7 +147,7 @@ async def test_who_was_replaced_gives_no_sign_for_its_successor(
 
 
 @pytest.mark.rule("E7")
-async def test_people_are_seen_and_have_no_process(rooms: Rooms, clock: ManualClock) -> None:
+async def test_people_are_seen_and_have_no_process(rooms: KeptRooms, clock: ManualClock) -> None:
     ada = await rooms.connect(ROOM, person())
     clock.pass_by(timedelta(hours=1))
     await post(rooms, ada.fence)
@@ -168,7 +158,7 @@ async def test_people_are_seen_and_have_no_process(rooms: Rooms, clock: ManualCl
 
 
 @pytest.mark.rule("E7")
-async def test_waiting_is_no_sign_after_it_has_begun(rooms: Rooms, clock: ManualClock) -> None:
+async def test_waiting_is_no_sign_after_it_has_begun(rooms: KeptRooms, clock: ManualClock) -> None:
     ada = await rooms.connect(ROOM, arrival(ADA, 1))
     bob = await rooms.connect(ROOM, arrival(BOB, 2))
     await post(rooms, bob.fence)

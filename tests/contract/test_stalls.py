@@ -5,17 +5,14 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tests.contract.kept_rooms import place_for
+from tests.contract.kept_rooms import opened
 from tests.contract.served import KeptRooms
 
-from letagents.adapters.nudges.none import NoNudges
 from letagents.adapters.rooms.evidence import ToldProcesses
 from letagents.adapters.rooms.kept import doing
 from letagents.adapters.rooms.kept.board import KeptBoard
 from letagents.adapters.rooms.kept.governance import KeptGovernance
 from letagents.adapters.rooms.kept.whereabouts import KeptRoster
-from letagents.adapters.rooms.local import LocalRooms
-from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain.activation import Decision
 from letagents.domain.messages import Latest, Message
 from letagents.domain.sessions import Connection
@@ -23,7 +20,7 @@ from letagents.domain.stalls import EMPTY, WAITING
 from letagents.domain.tasks import Patch, Proposal, Status
 from letagents.domain.whereabouts import Said
 from letagents.testing.contracts.room_callers import ADA, ROOM, arrival
-from letagents.testing.determinism import CountingIds, ManualClock
+from letagents.testing.determinism import ManualClock
 
 pytestmark = pytest.mark.anyio
 
@@ -40,18 +37,12 @@ async def rooms(
     request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock
 ) -> AsyncIterator[KeptRooms]:
     processes = ToldProcesses("one")
-    if request.param == "memory":
-        yield MemoryRooms(CountingIds(), clock, processes)
-        return
-    place = place_for(request.param, tmp_path)
-    local = LocalRooms(place, CountingIds(), clock, NoNudges(), processes, term=TERM)
-    yield local
-    await local.aclose()
+    async with opened(request.param, tmp_path, clock, processes, term=TERM) as rooms:
+        yield rooms
 
 
 @pytest.fixture
 async def ada(rooms: KeptRooms) -> Connection:
-    await rooms.join(ROOM)
     return await rooms.connect(ROOM, arrival(ADA, 1))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from tests import own_git
 
 from letagents.adapters.git import GitCheckouts, GitSurroundings, Patience
 
@@ -22,10 +23,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout of a person whom no other file of the machine names; we stand in it."""
     folder = tmp_path / "checkout"
     folder.mkdir()
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
-        monkeypatch.setenv(name, os.devnull)
+    own_git.set_nothing_up(monkeypatch)
     monkeypatch.chdir(folder)
     run_git("init", "--quiet", "--initial-branch", "feature/one")
     return folder

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from tests import own_git
 
 from letagents.adapters.git import GitCheckouts, Patience
 from letagents.domain.git_rooms import Checkout
@@ -25,13 +26,7 @@ needs_scripts = pytest.mark.skipif(
 
 @pytest.fixture(autouse=True)
 def _nobody_s_git(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
-        monkeypatch.setenv(name, os.devnull)
-    for name in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{name}_NAME", "Ada")
-        monkeypatch.setenv(f"GIT_{name}_EMAIL", "ada@example.org")
+    own_git.set_nothing_up(monkeypatch)
 
 
 def git(folder: Path, *words: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 import attrs
 import pytest
+from tests import own_git
 
 from letagents.adapters import marks
 from letagents.adapters.marks import CONTEXT, MARKER
@@ -29,13 +30,7 @@ ATTEMPT = "0d3f2a5e-0000-4000-8000-00000000aaaa"
 
 @pytest.fixture(autouse=True)
 def _nobody_s_git(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
-        monkeypatch.setenv(name, os.devnull)
-    for name in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{name}_NAME", "Ada")
-        monkeypatch.setenv(f"GIT_{name}_EMAIL", "ada@example.org")
+    own_git.set_nothing_up(monkeypatch)
 
 
 def git(folder: Path | str, *words: str) -> str:
