@@ -3,113 +3,21 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
-import attrs
-import httpx
 import pytest
-from tests.contract.served import ADA, TOKEN, hosting
+from tests.contract.served import TOKEN
+from tests.contract.served_room import BOBS, Plain, Room, opened, told
 
-from letagents.adapters.accounts.memory import MemoryAccounts
-from letagents.adapters.rooms.memory import MemoryRooms
-from letagents.domain.accounts import Account
-from letagents.domain.ids import RoomId
-from letagents.domain.sessions import Session
-from letagents.entrypoints.server.app import application
-from letagents.testing.determinism import CountingIds, ManualClock
-
-Plain = dict[str, Any]
-
-BOBS = "b" * 64
-BOB = Account(account_id="account_2", login="bob")
 SHA = "0123456789" * 4
-
-
-@attrs.frozen
-class Room:
-    """A room on a server, and what its clients send."""
-
-    http: httpx.AsyncClient
-
-    async def call(
-        self,
-        method: str,
-        path: str,
-        body: object = None,
-        *,
-        token: str | None = TOKEN,
-        headers: dict[str, str] | None = None,
-    ) -> tuple[int, Plain]:
-        """Return the status and the body of the answer."""
-        shown = {"Authorization": f"Bearer {token}"} if token else {}
-        answer = await self.http.request(
-            method, f"/rooms/shed{path}", json=body, headers=shown | (headers or {})
-        )
-        return answer.status_code, answer.json()
-
-    async def worker(self, name: str, token: str = TOKEN) -> Plain:
-        """Let an agent come in; return its credentials, with its key and its label."""
-        headers = {"Authorization": f"Bearer {token}"}
-        made = await self.http.post("/agents", json={"name": name}, headers=headers)
-        key = made.json()["canonical_key"]
-        _, session = await self.call(
-            "POST",
-            "/agent-sessions",
-            {"actor_key": key, "display_name": name, "agent_instance_id": f"process-{name}"},
-            token=token,
-        )
-        return {
-            "agent_session_id": session["session_id"],
-            "agent_session_token": session["session_token"],
-            "actor_key": session["agent_key"],
-            "actor_label": session["actor_label"],
-        }
-
-    async def task(self, title: str = "mend the roof") -> Plain:
-        """Put a task on the board as a person does, so that it can be claimed."""
-        status, task = await self.call(
-            "POST", "/tasks", {"title": title, "desktop_human_client": True}
-        )
-        assert (status, task["status"]) == (201, "accepted")
-        return task
-
-    async def claimed(self, by: Plain, title: str = "mend the roof") -> Plain:
-        """Let a worker claim a new task; return it."""
-        task = await self.task(title)
-        asked = {
-            "status": "assigned",
-            "assignee": by["actor_label"],
-            "assignee_agent_key": by["actor_key"],
-        }
-        status, claimed = await self.call("PATCH", f"/tasks/{task['id']}", by | asked)
-        assert status == 200, claimed
-        return claimed
 
 
 @pytest.fixture
 async def room() -> AsyncIterator[Room]:
-    clock = ManualClock()
-    accounts = MemoryAccounts.of(clock, {TOKEN: ADA, BOBS: BOB})
-    await accounts.enter(ADA, RoomId("shed"))
-
-    def is_admin(caller: Session | None) -> bool:
-        return caller is not None and accounts.is_admin(caller.agent_key, caller.room_id)
-
-    kept = MemoryRooms(CountingIds(), clock, admins=is_admin)
-    served = attrs.evolve(hosting(kept, clock), accounts=accounts)
-    transport = httpx.ASGITransport(application(served))
-    async with httpx.AsyncClient(transport=transport, base_url="http://rooms.test") as http:
-        opened = Room(http)
-        await opened.call("POST", "/join")
-        await opened.call("POST", "/join", token=BOBS)
-        yield opened
+    async with opened() as room:
+        await room.call("POST", "/join", token=BOBS)
+        yield room
 
 
 pytestmark = pytest.mark.anyio
-
-
-def told(answered: tuple[int, Plain]) -> tuple[int, object, object]:
-    """Return the status, the code and the text of a refusal."""
-    status, body = answered
-    return status, body.get("code"), body["error"]
 
 
 # --- tasks ----------------------------------------

@@ -2,16 +2,9 @@
 
 from collections.abc import AsyncIterator
 
-import attrs
 import pytest
-from tests.contract.served import ADA, TOKEN, client, hosting
-from tests.contract.test_board_routes import BOB, BOBS, Plain, Room, told
-
-from letagents.adapters.accounts.memory import MemoryAccounts
-from letagents.adapters.rooms.memory import MemoryRooms
-from letagents.domain.ids import RoomId
-from letagents.domain.sessions import Session
-from letagents.testing.determinism import CountingIds, ManualClock
+from tests.contract.served import TOKEN
+from tests.contract.served_room import BOBS, Plain, Room, opened, told
 
 DETAILS: Plain = {
     "artifact": "https://example.com/pull/3",
@@ -25,18 +18,8 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def room() -> AsyncIterator[Room]:
-    clock = ManualClock()
-    accounts = MemoryAccounts.of(clock, {TOKEN: ADA, BOBS: BOB})
-    await accounts.enter(ADA, RoomId("shed"))
-
-    def is_admin(caller: Session | None) -> bool:
-        return caller is not None and accounts.is_admin(caller.agent_key, caller.room_id)
-
-    kept = MemoryRooms(CountingIds(), clock, admins=is_admin)
-    async with client(attrs.evolve(hosting(kept, clock), accounts=accounts)) as http:
-        opened = Room(http)
-        await opened.call("POST", "/join")
-        yield opened
+    async with opened() as room:
+        yield room
 
 
 async def at(

@@ -2,16 +2,9 @@
 
 from collections.abc import AsyncIterator
 
-import attrs
 import pytest
-from tests.contract.served import ADA, TOKEN, client, hosting
-from tests.contract.test_board_routes import BOB, BOBS, Plain, Room, told
-
-from letagents.adapters.accounts.memory import MemoryAccounts
-from letagents.adapters.rooms.memory import MemoryRooms
-from letagents.domain.ids import RoomId
-from letagents.domain.sessions import Session
-from letagents.testing.determinism import CountingIds, ManualClock
+from tests.contract.served import TOKEN
+from tests.contract.served_room import BOBS, Plain, Room, opened, told
 
 FACT: Plain = {
     "client_id": "tabs_or_spaces",
@@ -25,19 +18,9 @@ PULL: Plain = {"provider": "github", "kind": "pull_request", "number": 7}
 
 @pytest.fixture
 async def room() -> AsyncIterator[Room]:
-    clock = ManualClock()
-    accounts = MemoryAccounts.of(clock, {TOKEN: ADA, BOBS: BOB})
-    await accounts.enter(ADA, RoomId("shed"))
-
-    def is_admin(caller: Session | None) -> bool:
-        return caller is not None and accounts.is_admin(caller.agent_key, caller.room_id)
-
-    kept = MemoryRooms(CountingIds(), clock, admins=is_admin)
-    async with client(attrs.evolve(hosting(kept, clock), accounts=accounts)) as http:
-        opened = Room(http)
-        await opened.call("POST", "/join")
-        await opened.call("POST", "/join", token=BOBS)
-        yield opened
+    async with opened() as room:
+        await room.call("POST", "/join", token=BOBS)
+        yield room
 
 
 pytestmark = pytest.mark.anyio
