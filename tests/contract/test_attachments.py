@@ -6,7 +6,7 @@ import httpx
 import pytest
 from tests.contract.kept_rooms import InMemory, InPostgres, KeptRooms, OnThisMachine
 from tests.contract.served import TOKEN, Served, client, hosting
-from tests.contract.test_presence_routes import Room
+from tests.contract.served_room import Room
 
 from letagents.adapters.rooms.hosted.attachments import HostedAttachments
 from letagents.adapters.rooms.hosted.calls import Calls

@@ -2,45 +2,20 @@
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import Any
 
-import attrs
-import httpx
 import pytest
-from tests.contract.served import TOKEN, KeptRooms, Served, client, hosting
+from tests.contract.served import KeptRooms, Served, client, hosting
+from tests.contract.served_room import Room
 
 from letagents.testing.determinism import ManualClock
 
 pytestmark = pytest.mark.anyio
 
-Plain = dict[str, Any]
 
-
-@attrs.frozen
-class Room:
-    """A room on a server."""
-
-    http: httpx.AsyncClient
-
-    async def call(self, method: str, path: str, body: Plain | None = None) -> tuple[int, Plain]:
-        """Return the status and the body of the answer."""
-        answer = await self.http.request(method, f"/rooms/shed{path}", json=body)
-        return answer.status_code, answer.json()
-
-    async def worker(self, name: str) -> Plain:
-        """Let an agent come in; return what its writes show."""
-        made = await self.http.post("/agents", json={"name": name})
-        asked = {"actor_key": made.json()["canonical_key"], "display_name": name}
-        _, session = await self.call("POST", "/agent-sessions", asked)
-        return {
-            "agent_session_id": session["session_id"],
-            "agent_session_token": session["session_token"],
-        }
-
-    async def present(self) -> list[tuple[str, str, str]]:
-        """Return who is there, with what they say they do and whether that is fresh."""
-        _, found = await self.call("GET", "/presence")
-        return [(one["display_name"], one["status"], one["freshness"]) for one in found["presence"]]
+async def present(room: Room) -> list[tuple[str, str, str]]:
+    """Return who is there, with what they say they do and whether that is fresh."""
+    _, found = await room.call("GET", "/presence")
+    return [(one["display_name"], one["status"], one["freshness"]) for one in found["presence"]]
 
 
 class TestPresence(Served):
@@ -51,7 +26,6 @@ class TestPresence(Served):
     @pytest.fixture
     async def room(self, kept: KeptRooms, clock: ManualClock) -> AsyncIterator[Room]:
         async with client(hosting(kept, clock)) as http:
-            http.headers["Authorization"] = f"Bearer {TOKEN}"
             opened = Room(http)
             await opened.call("POST", "/join")
             yield opened
@@ -61,9 +35,9 @@ class TestPresence(Served):
         ada, _bob = await room.worker("Ada"), await room.worker("Bob")
         said = {"status": "working", "status_text": "on the roof"}
         status, noted = await room.call("POST", "/presence", ada | said)
-        seen = await room.present()
+        seen = await present(room)
         await room.call("POST", "/presence", ada | {"status": "blocked"})
-        later = await room.present()
+        later = await present(room)
         path = f"/agent-sessions/{ada['agent_session_id']}/disconnect"
         await room.call("POST", path, ada)
 
@@ -71,7 +45,7 @@ class TestPresence(Served):
         assert noted["agent_session_id"] == ada["agent_session_id"]
         assert seen == [("Ada", "working", "active"), ("Bob", "idle", "active")]
         assert later[0] == ("Ada", "blocked", "active")
-        assert await room.present() == [("Bob", "idle", "active")]
+        assert await present(room) == [("Bob", "idle", "active")]
 
     @pytest.mark.rule("X20")
     async def test_what_is_said_of_the_machine_is_shown(self, room: Room) -> None:
@@ -111,7 +85,7 @@ class TestPresence(Served):
         await room.worker("Ada")
         clock.pass_by(timedelta(seconds=90))
 
-        assert await room.present() == [("Ada", "idle", "stale")]
+        assert await present(room) == [("Ada", "idle", "stale")]
 
     @pytest.mark.rule("X23")
     async def test_only_a_session_says_what_it_does(self, room: Room) -> None:
@@ -125,7 +99,7 @@ class TestPresence(Served):
         ]
 
         assert [status for status, _ in refused] == [403, 401, 400, 400]
-        assert await room.present() == [("Ada", "idle", "active")]
+        assert await present(room) == [("Ada", "idle", "active")]
 
     async def test_people_and_agents_take_part(self, room: Room) -> None:
         ada = await room.worker("Ada")
@@ -167,7 +141,7 @@ class TestPresence(Served):
         )
         assert (late[0], late[1]["recorded"], late[1]["status"]) == (200, False, "working")
         assert [status for status, _ in refused] == [403, 401, 401, 400]
-        fresh = {name: freshness for name, _, freshness in await room.present()}
+        fresh = {name: freshness for name, _, freshness in await present(room)}
         assert fresh == {"Ada": "active", "Bob": "stale"}, "a report is a sign"
 
     @pytest.mark.rule("X29")

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.contract.served import TOKEN, KeptRooms, Served, client, hosting
-from tests.contract.test_presence_routes import Room
+from tests.contract.served_room import Room
 
 from letagents.testing.determinism import ManualClock
 
