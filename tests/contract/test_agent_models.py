@@ -4,7 +4,7 @@ from pathlib import Path
 
 import attrs
 import pytest
-from tests.contract.test_keeping import World
+from tests.contract.keeping import World
 
 from letagents.adapters.providers.model_keys import OwnKeys
 from letagents.application.household import Household

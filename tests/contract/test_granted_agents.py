@@ -14,8 +14,8 @@ from typing import Any
 import attrs
 import httpx
 import pytest
+from tests.contract.keeping import ROOM, World
 from tests.contract.served import ADA, hosting
-from tests.contract.test_keeping import ROOM, World
 
 from letagents.adapters.supervision.memory import MemorySupervision
 from letagents.application.agent_states import Agent

@@ -12,8 +12,8 @@ from typing import Any
 
 import attrs
 import pytest
+from tests.contract.keeping import ROOM, World, killed_at
 from tests.contract.served import TOKEN, client, hosting
-from tests.contract.test_keeping import ROOM, World, killed_at
 
 from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.adapters.rooms.hosted.rooms import HostedRooms

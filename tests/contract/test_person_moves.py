@@ -5,7 +5,7 @@ from typing import Any
 
 import anyio
 import pytest
-from tests.contract.test_keeping import World
+from tests.contract.keeping import World
 from tests.contract.test_turn_control import Stopping
 
 from letagents.adapters.rooms.memory import MemoryRooms

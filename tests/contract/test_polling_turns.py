@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 
 import attrs
 import pytest
+from tests.contract.edges import Edge, Killed
 from tests.contract.served import TOKEN, client, hosting
-from tests.contract.test_delivery import Edge, Killed
 from tests.contract.test_hosted_agents import SERVER, ServedWorld
 
 from letagents.adapters.rooms.hosted.calls import Calls

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import attrs
 import pytest
-from tests.contract.test_delivery import Killed
-from tests.contract.test_keeping import World
+from tests.contract.edges import Killed
+from tests.contract.keeping import World
 
 from letagents.application.household import Household
 from letagents.application.turn_control import SETTLED_WITHIN, Stop, TurnControls

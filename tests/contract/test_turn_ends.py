@@ -6,10 +6,11 @@ from datetime import timedelta
 import anyio
 import attrs
 import pytest
-from tests.contract.test_delivery import ROOM, Edge, Mind
-from tests.contract.test_delivery import World as Delivering
-from tests.contract.test_keeping import Held
-from tests.contract.test_keeping import World as Keeping
+from tests.contract.delivering import ROOM, Mind
+from tests.contract.delivering import World as Delivering
+from tests.contract.edges import Edge
+from tests.contract.keeping import Held
+from tests.contract.keeping import World as Keeping
 
 from letagents.adapters.supervision.memory import MemorySupervision
 from letagents.application.effect_steps import Asked
