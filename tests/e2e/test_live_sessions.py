@@ -350,6 +350,22 @@ async def test_a_session_that_is_over_is_seen_to_without_being_asked_for(
     assert len(codex.ended) == 1
 
 
+async def test_a_server_that_is_gone_is_noted_without_being_asked_for(
+    chat: Chat, codex: ScriptedCodex
+) -> None:
+    chat.visit.client.live.sessions.watched_every = 0.02
+    await start(chat)
+    codex.there.clear()
+    status = "running"
+    with anyio.fail_after(PATIENCE):
+        while status == "running":
+            await anyio.sleep(0.02)
+            here = await chat.call("get_current_room")
+            status = here["current_local_codex_session"]["status"]
+
+    assert status == "unknown"
+
+
 @pytest.mark.rule("Y39")
 async def test_a_session_lasts_no_longer_than_it_may(tmp_path: Path, codex: ScriptedCodex) -> None:
     settings, clock = Settings(home=tmp_path, codex_observed=timedelta(0)), ManualClock()
@@ -364,8 +380,10 @@ async def test_a_session_lasts_no_longer_than_it_may(tmp_path: Path, codex: Scri
         with anyio.fail_after(PATIENCE):
             while codex.there:  # noqa: ASYNC110  nobody is told
                 await anyio.sleep(0.02)
+        here = await chat.call("get_current_room")
         status = await chat.call("status_local_codex_session")
 
+    assert here["current_local_codex_session"] == status["session"]
     assert status["session"]["status"] == "interrupted"
     assert status["session"]["last_error"] == "it has lasted the 30 minutes that it was given"
     assert codex.interrupted == ["turn-1"]

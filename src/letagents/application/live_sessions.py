@@ -190,8 +190,9 @@ class LiveSessions:
             status = live_sessions.derived(
                 session.status, thread=None, turn=None, is_reachable=False
             )
+            noted = await self._note(session, status=status)
             await self._end_server(session, None)
-            return Inspected(await self._note(session, status=status))
+            return Inspected(noted)
         try:
             seen = await self._look(session)
         except LetAgentsError as error:
@@ -222,9 +223,10 @@ class LiveSessions:
             error = why
             with suppress(LetAgentsError):  # it may be over already
                 await self.codex.interrupt(*session.place)
+        noted = await self._note(session, status=Status.INTERRUPTED, last_error=error)
         await self._end_server(session, None, anyway=shutdown)
         log.info("live_session.stopped", session_id=session.session_id, room_id=session.room_id)
-        return await self._note(session, status=Status.INTERRUPTED, last_error=error)
+        return noted
 
     async def _broken_off(self, session: LiveSession) -> LiveSession:
         """End a session that has lasted as long as it may."""
@@ -270,14 +272,17 @@ class LiveSessions:
     async def _end_server(
         self, session: LiveSession, server: Server | None, *, anyway: bool = False
     ) -> None:
-        """End the server of a session, where it was launched for it, and watch it no more."""
+        """End the server of a session, where it was launched for it, and watch it no more.
+
+        Who watches it and asks for this goes no further: it has noted before what is to be noted.
+        """
         if (stop := self._watches.pop(session.session_id, None)) is not None:
             stop()
         self._launched.pop(session.session_id, None)
         pid, birth = session.server_pid, session.server_birth
         if server is not None:
             pid, birth = server.pid, server.birth
-        with anyio.CancelScope(shield=True):  # who watched it may have asked for this
+        with anyio.CancelScope(shield=True):
             if pid and birth and (server or session.launched_server or anyway):
                 await self.codex.terminate(pid, birth)
 
