@@ -238,10 +238,10 @@ def _caller(source: Source, api_url: str | None) -> Caller:
     Of credentials only whether they are there is kept.
     """
     _check_coordinates(source.environ)
-    profile = source.choice("execution_profile", tuple(one.value for one in Profile))
+    profile = _profile(source.text("execution_profile"))
     toolset = source.choice("toolset", tuple(one.value for one in Toolset))
     return Caller(
-        profile=Profile(profile) if profile else Profile.AUTONOMOUS_MCP_WORKER,
+        profile=profile,
         bounded=source.text("supervised_bounded_turns") == "1",
         provider=source.text("supervisor_provider"),
         has_bearer=source.text("agent_session_bearer") is not None,
@@ -251,12 +251,24 @@ def _caller(source: Source, api_url: str | None) -> Caller:
     )
 
 
+def _profile(named: str | None) -> Profile:
+    known = {one.value: one for one in Profile}
+    if named is None:
+        return Profile.AUTONOMOUS_MCP_WORKER
+    if named.lower() not in known:
+        raise SettingsInvalid(
+            f"Invalid LETAGENTS_EXECUTION_PROFILE: {named[:80]}.",
+            remedy=f"It is one of {', '.join(known)}; or leave it out.",
+        )
+    return known[named.lower()]
+
+
 def _check_coordinates(environ: Mapping[str, str]) -> None:
     missing = [name for name in _COORDINATES if not environ.get(name, "").strip()]
     if missing and len(missing) < len(_COORDINATES):
         raise SettingsInvalid(
-            f"{missing[0]} is not set, and other coordinates of a supervisor are.",
-            remedy=f"Set all of {', '.join(_COORDINATES)}, or none.",
+            "Supervised worker bridge environment is incomplete.",
+            remedy=f"{missing[0]} is not set: set all of {', '.join(_COORDINATES)}, or none.",
         )
 
 

@@ -210,12 +210,18 @@ def test_a_supervised_process_says_of_each_call_that_it_has_no_supervisor(
             process.refused("send_message", text="hi"),
             process.refused("send_message"),
         ]
+        wait, auth = (
+            process.answer(process.begin(name))["result"].get("structuredContent", {}).get("error")
+            for name in ("wait_for_messages", "start_device_auth")
+        )
         room = process.answer(
             process.ask("resources/read", {"uri": "letagents://rooms/workshop/messages"})
         )
 
     assert all(why in text and f"[{code}]" in text for text in told[:2])
     assert "text: is missing" in told[2]
+    assert wait == ("supervised_bounded_delivery" if settings is not POLL else None)
+    assert auth == "supervised_bounded_mode"
     assert "no rooms" in room["error"]["message"]
     assert not (tmp_path / "rooms.db").exists()
 
@@ -234,7 +240,7 @@ def test_a_worker_by_bearer_does_what_is_local_and_is_refused_what_is_its_owner_
 
             refused = result["result"]["structuredContent"]
             assert refused["error"] == "worker_bearer_mode"
-            assert name in refused["message"]
+            assert "is disabled while" in refused["message"]
     assert b"a-secret-bearer" not in b"".join([*process.said, *process.complained])
 
 
@@ -250,12 +256,16 @@ def test_every_refusal_is_what_its_tool_declares(profile: Profile, mode: Mode) -
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"LETAGENTS_EXECUTION_PROFILE": "manager"}, "LETAGENTS_EXECUTION_PROFILE"),
+        (
+            {"LETAGENTS_EXECUTION_PROFILE": "manager"},
+            "Invalid LETAGENTS_EXECUTION_PROFILE: manager",
+        ),
+        ({"LETAGENTS_API_URL": LOCAL_ROOMS}, "Unset LETAGENTS_API_URL"),
         ({"LETAGENTS_TOOLSET": "some"}, "LETAGENTS_TOOLSET"),
-        ({"LETAGENTS_SUPERVISED_BOUNDED_TURNS": "1"}, "go together"),
+        ({"LETAGENTS_SUPERVISED_BOUNDED_TURNS": "1"}, "must be configured together"),
         ({**POLL, "LETAGENTS_TOKEN": "a-secret-token"}, "Custodial polling refuses"),
         ({"LETAGENTS_AGENT_SESSION_BEARER": "a-secret-bearer"}, "LETAGENTS_API_URL"),
-        ({**BEARER, "LETAGENTS_API_URL": "http://letagents.example"}, "HTTPS is required"),
+        ({**BEARER, "LETAGENTS_API_URL": "http://letagents.example"}, "requires HTTPS unless"),
         ({**BEARER, "LETAGENTS_TOKEN": "a-secret-token"}, "Remove the owner token"),
         ({"LETAGENTS_SUPERVISOR_ENTRY_ID": "e"}, "LETAGENTS_SUPERVISOR_DAEMON_SOCKET"),
     ],

@@ -35,6 +35,14 @@ class Invalid:
 
 _PROFILE, _BOUNDED = "LETAGENTS_EXECUTION_PROFILE", "LETAGENTS_SUPERVISED_BOUNDED_TURNS"
 _BEARER, _TOKEN, _API = "LETAGENTS_AGENT_SESSION_BEARER", "LETAGENTS_TOKEN", "LETAGENTS_API_URL"
+_MODE = "Worker bearer mode"
+"""So others call all that acts with a credential which is not its own, and know it by that."""
+
+NO_SUPERVISOR = Invalid(
+    f"{_API}={LOCAL_ROOMS} names the rooms that a supervisor keeps, and this process has none.",
+    f"Unset {_API}: the rooms of this machine need no address. What a supervisor starts is told "
+    f"{_PROFILE}=supervised_room_turn and {_BOUNDED}=1 by it.",
+)
 
 
 def mode(caller: Caller) -> Mode | Invalid:
@@ -42,20 +50,21 @@ def mode(caller: Caller) -> Mode | Invalid:
     bounded, polls = caller.bounded, caller.profile is Profile.SUPERVISED_MCP_POLLING
     if bounded != (caller.profile is Profile.SUPERVISED_ROOM_TURN):
         return Invalid(
-            f"{_BOUNDED}=1 and {_PROFILE}=supervised_room_turn go together; only one of them is "
-            "set.",
+            f"{_PROFILE}=supervised_room_turn and {_BOUNDED}=1 must be configured together.",
             f"Set both, or neither, and start again; without both, leave {_BOUNDED} out.",
         )
     if polls and (caller.has_bearer or caller.has_owner_token):
         return Invalid(
-            f"Custodial polling refuses environment credentials: {_BEARER} or {_TOKEN} is set.",
-            "Unset both; the supervisor lends a credential for each request.",
+            "Custodial polling refuses environment credentials; borrow exact daemon worker "
+            "authority.",
+            f"Unset {_BEARER} and {_TOKEN}; the supervisor lends a credential for each request.",
         )
     if not (caller.has_bearer or bounded or polls):
-        return Mode.OWNER
+        return NO_SUPERVISOR if caller.api_url == LOCAL_ROOMS else Mode.OWNER
     if caller.has_bearer and bounded:
         return Invalid(
-            f"A bounded turn borrows its credentials from its supervisor; {_BEARER} is set.",
+            f"Daemon-supervised bounded turns refuse {_BEARER}; credentials must be borrowed from "
+            "the exact supervisor generation.",
             f"Unset {_BEARER}.",
         )
     return _at_a_server(caller)
@@ -68,8 +77,9 @@ def _at_a_server(caller: Caller) -> Mode | Invalid:
         return wrong
     if caller.has_bearer and caller.has_owner_token:
         return Invalid(
-            f"{_BEARER} and {_TOKEN} are both set, and a worker never acts as its owner.",
-            f"Remove the owner token: unset {_TOKEN}.",
+            f"Worker bearer mode refuses {_TOKEN}. Remove the owner token from this process "
+            "before starting the worker.",
+            f"Unset {_TOKEN}.",
         )
     return Mode.WORKER if caller.has_bearer else Mode.SUPERVISED
 
@@ -106,12 +116,12 @@ def _ends_where_paths_begin(address: "re.Match[str]") -> bool:
 def _wrong_address(url: str | None) -> Invalid | None:
     remedy = f"Set {_API} to the server's address, such as https://rooms.example."
     if not url:
-        return Invalid(f"{_API} is not set, and this mode needs a server.", remedy)
+        return Invalid(f"{_MODE} requires an explicit {_API}.", remedy)
     address = re.fullmatch(_ADDRESS, url, re.IGNORECASE)
     if address is None:
-        return Invalid(f"{_API} is not an http or https address that can be used here.", remedy)
+        return Invalid(f"{_MODE} requires {_API} to be a valid HTTP(S) URL.", remedy)
     if address["scheme"].lower() == "http" and address["host"].lower() not in _HERE:
-        return Invalid(f"{_API} names another machine without HTTPS: HTTPS is required.", remedy)
+        return Invalid(f"{_MODE} requires HTTPS unless {_API} uses an exact loopback host.", remedy)
     return None
 
 
@@ -130,7 +140,7 @@ def refusal(
     if name == "wait_for_messages" and bounded:
         return Refusal(
             "supervised_bounded_delivery",
-            f"{name} is not available during a bounded turn: the desktop daemon owns delivery.",
+            f"{name} is disabled because supervised room delivery is owned by the desktop daemon.",
         )
     offer = BY_NAME.get(name)
     if offer is not None and offer.afar is not None and is_afar:
@@ -144,4 +154,4 @@ def refusal(
         why, error = f"while {_BEARER} is configured", "worker_bearer_mode"
     else:
         why, error = "during a daemon-supervised bounded turn", "supervised_bounded_mode"
-    return Refusal(error, f"{offer.owners}, {name}, is disabled {why}.")
+    return Refusal(error, f"{offer.owners} is disabled {why}.")

@@ -10,6 +10,9 @@ from letagents.adapters.rooms.hosted.rooms import HostedRooms
 from letagents.adapters.rooms.hosted.server import HostedServer
 from letagents.application.credentials import Credentials
 from letagents.application.directory import Directory
+from letagents.domain.errors import SettingsInvalid
+from letagents.domain.modes import NO_SUPERVISOR
+from letagents.domain.surfaces import LOCAL_ROOMS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -26,8 +29,14 @@ if TYPE_CHECKING:
 async def rooms(
     settings: "Settings", state: "StateStore", clock: "Clock", opened: "AsyncExitStack"
 ) -> "tuple[HostedRooms, Directory, Attendance]":
-    """Return the rooms of a server, who this machine is there, and what proves that it is."""
+    """Return the rooms of a server, who this machine is there, and what proves that it is.
+
+    Raises:
+        SettingsInvalid: the address is that of a supervisor's rooms, which are no server's.
+    """
     url = settings.server_url
+    if url == LOCAL_ROOMS:
+        raise SettingsInvalid(NO_SUPERVISOR.reason, remedy=NO_SUPERVISOR.remedy)
     own = OwnSignInsFile(settings.home / "server-owner.json")
     credentials = Credentials(state, clock, url, settings.token, own)
     calls = Calls(await opened.enter_async_context(client_of(url)), credentials)

@@ -48,7 +48,7 @@ def _say_contract(api_url: str | None) -> int:
 
 def _service(settings: Settings, mode: Mode) -> "Service[Any]":
     from letagents.entrypoints.mcp.extras import extras
-    from letagents.entrypoints.mcp.surface import tools_of
+    from letagents.entrypoints.mcp.surface import tools_of, withheld
 
     logs.configure_others(settings.log_level)
     tools = tools_of(settings.caller, mode)
@@ -62,6 +62,7 @@ def _service(settings: Settings, mode: Mode) -> "Service[Any]":
             version=number,
             extend=extras(settings.caller, has_rooms=False),
             through=supervised.called,
+            withheld=withheld(settings.caller, mode),
         )
     if mode is Mode.SUPERVISED:
         from letagents.entrypoints.mcp import polling
@@ -72,6 +73,7 @@ def _service(settings: Settings, mode: Mode) -> "Service[Any]":
             version=number,
             extend=extras(settings.caller, has_rooms=False),
             through=polling.called,
+            withheld=withheld(settings.caller, mode),
         )
     if mode is Mode.WORKER and settings.rooms_are_hosted:
         from letagents.entrypoints.mcp import by_bearer

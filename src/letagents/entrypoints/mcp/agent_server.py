@@ -11,7 +11,7 @@ from letagents.domain.surfaces import LOCAL_ROOMS, Caller, Profile
 from letagents.entrypoints.mcp.opening import Opening
 from letagents.entrypoints.mcp.server import build_server
 from letagents.entrypoints.mcp.supervised import Supervised, called
-from letagents.entrypoints.mcp.surface import tools_of
+from letagents.entrypoints.mcp.surface import tools_of, withheld
 from letagents.ports.supervisor import Supervisor
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def agent_server(supervisor: Supervisor, *, provider: str = "codex") -> Server[A
         Opening.of(process),
         version=version("letagents"),
         through=called,
+        withheld=withheld(caller, Mode.SUPERVISED),
     )
 
 

@@ -7,7 +7,7 @@ arguments, and refuse them, at once.
 import asyncio
 import gc
 import os
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -35,7 +35,8 @@ class Service(Generic[S]):
 
     It is opened once the client has been told of the tools, or for its first call. `extend` may add
     handlers, such as those of resources, to the finished server. `before` hears before each call
-    what the client's program is called. `through` answers calls in the place of the tools.
+    what the client's program is called. `through` answers calls in the place of the tools, and
+    `withheld` calls of tools that are not listed.
     """
 
     tools: Sequence[Tool[S]]
@@ -45,6 +46,7 @@ class Service(Generic[S]):
     instructions: str | None = None
     before: Callable[[S, str | None], Awaitable[None]] | None = None
     through: "Through[S] | None" = None
+    withheld: Mapping[str, dict[str, object]] | None = None
     extend: "Callable[[Server[Any], Opening[S]], None]" = _nothing_more
 
 
@@ -108,6 +110,7 @@ async def run_stdio(service: Service[S], lifetime: Lifetime) -> None:
             instructions=service.instructions,
             before=service.before,
             through=service.through,
+            withheld=service.withheld,
         )
         service.extend(server, opened)
         async with anyio.create_task_group() as tasks:

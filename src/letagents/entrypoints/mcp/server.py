@@ -33,11 +33,13 @@ def build_server(
     instructions: str | None = None,
     before: Callable[[S, str | None], Awaitable[None]] | None = None,
     through: "Through[S] | None" = None,
+    withheld: Mapping[str, dict[str, object]] | None = None,
 ) -> Server[Any]:
     """Return a server of `tools`, each of which acts on the session that its call is part of.
 
     Before each call, `before` hears what the client's program says that it is called. With
-    `through`, calls are not answered by the tools themselves. Resources are
+    `through`, calls are not answered by the tools themselves. `withheld` is what is
+    answered to calls of tools that are not listed; nothing is opened for that. Resources are
     added with the server's own `add_request_handler`; what it says of its
     capabilities follows from the handlers that it has.
     """
@@ -59,6 +61,8 @@ def build_server(
 
         tool = by_name.get(params.name)
         if tool is None:
+            if withheld is not None and params.name in withheld:
+                return calls.done(withheld[params.name])
             raise calls.unknown(params.name, by_name)
         session = await sessions(context)
         if before is not None:

@@ -204,12 +204,13 @@ def check_stays(tool: str, arguments: Mapping[str, object], room_id: str) -> Non
     if tool in _ENTERING:
         raise NotAvailable(
             "Room joins and creation are disabled during a daemon-supervised bounded turn.",
-            remedy="Call join_room(name=...) to be moved once the turn has ended.",
+            remedy="Stay in your room; your user moves you with `letagents agents move`.",
         )
     asked = arguments.get("room_id")
     if isinstance(asked, str) and asked.strip() and str(rooms.canonical(asked)) != room_id:
         raise NotAvailable(
-            f"Daemon-supervised worker session is registered for {room_id}, not {asked[:200]}.",
+            f"Daemon-supervised worker session is registered for {room_id}, not {asked[:200]}. "
+            f"Its calls are authorized for {room_id}, not {asked[:200]}.",
             remedy="Leave room_id out.",
         )
 

@@ -10,7 +10,7 @@ import attrs
 
 from letagents.domain.errors import LetAgentsError, NotAvailable
 from letagents.domain.modes import Mode, Refusal, refusal
-from letagents.domain.surfaces import Caller, Profile, Toolset, offered, reads
+from letagents.domain.surfaces import BY_NAME, Caller, Profile, Toolset, offered, reads
 from letagents.entrypoints.mcp.tool import Arguments, Progress, Run, Tool
 from letagents.entrypoints.mcp.tools import schemas
 from letagents.entrypoints.mcp.tools.catalogue import TOOLS
@@ -41,6 +41,19 @@ def tools_of(caller: Caller, mode: Mode = Mode.OWNER) -> tuple[Tool[Visit], ...]
     """Return the tools that a process lists, in order; those that it refuses say so when called."""
     tools = (_BY_NAME[name] for name in offered(caller) if name in _BY_NAME)
     return tuple(_as_seen(tool, caller, mode) for tool in tools)
+
+
+def withheld(caller: Caller, mode: Mode) -> dict[str, Plain]:
+    """Return what those are told who call a tool that is not listed, where there is more to say."""
+    told = {
+        name: refusal(name, mode=mode, bounded=caller.bounded)
+        for name in BY_NAME.keys() - set(offered(caller))
+    }
+    return {name: _plain(refused) for name, refused in told.items() if refused is not None}
+
+
+def _plain(refused: Refusal) -> Plain:
+    return {"success": False, "error": refused.error, "message": refused.message}
 
 
 def _as_seen(tool: Tool[Visit], caller: Caller, mode: Mode) -> Tool[Visit]:
@@ -98,7 +111,7 @@ def _in_the_core(tool: Tool[Visit], caller: Caller) -> Tool[Visit]:
 
 def _refusing(refused: Refusal) -> Run[Visit]:
     async def run(_visit: Visit, _arguments: Arguments, _progress: Progress) -> Plain:
-        return {"success": False, "error": refused.error, "message": refused.message}
+        return _plain(refused)
 
     return run
 
