@@ -172,11 +172,21 @@ async def test_a_room_that_is_away_is_asked_again(world: World) -> None:
     assert world.pauses == 5
 
 
+@pytest.mark.rule("J153")
+async def test_an_answer_that_no_room_keeps_as_it_is_blocks_nobody(world: World) -> None:
+    world.mind.says = lambda _: Answered("\x1b[1m" + "a" * 10_000_000)
+    await world.ask(ASKED[0])
+    await world.live(Edge())
+
+    (item,) = world.items()
+    assert item.stage is Stage.ACKNOWLEDGED
+
+
 async def test_an_answer_that_the_room_refuses_is_kept_and_told(world: World) -> None:
-    world.mind.says = lambda _: Answered("a" * 10_000_000)
+    world.mind.says = lambda _: Answered("\N{ZERO WIDTH SPACE}")
     await world.ask(ASKED[0])
     with pytest.raises(Malformed):
-        Draft("a" * 10_000_000, ClientKey("k"))
+        Draft("\N{ZERO WIDTH SPACE}", ClientKey("k"))
     await world.live(Edge())
 
     (item,) = world.items()

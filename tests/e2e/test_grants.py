@@ -38,6 +38,7 @@ def test_an_agent_is_let_in_by_a_grant_alone_until_that_is_ended(tmp_path: Path)
                 "--workspace", str(tmp_path / "work"), "--name", "Ada", "--server", server.url,
             )  # fmt: skip
             until(lambda: "Sign in" in str(home.agent()["last_error"]))
+            missing = run(home.home, "agents", "grant", "ada", "--file", str(tmp_path / "none"))
             said = home.done("agents", "grant", "ada", "--file", str(file))
             until(is_asked)
             with home.tools() as tools:
@@ -50,6 +51,8 @@ def test_an_agent_is_let_in_by_a_grant_alone_until_that_is_ended(tmp_path: Path)
         kept = (home.home / "supervisor.db").read_bytes()
         environ = (tmp_path / "environ").read_text()
 
+    assert (missing.returncode, "Traceback" in missing.stderr) == (1, False)
+    assert "none cannot be read" in missing.stderr
     assert "held in memory" in said
     assert "I am at it." in shown
     assert "auth_blocked" in status

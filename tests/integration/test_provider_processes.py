@@ -61,6 +61,8 @@ async def test_a_program_is_given_no_credential_and_its_last_words_show_none(
     stage: FakedStage,
 ) -> None:
     stage.play(Play(crash=Crash.AFTER_ITS_ID))
+    await stage.provider.version()
+    asked = stage.environ()
     with anyio.fail_after(PATIENCE):
         conversation = await stage.provider.start(stage.launch)
         with pytest.raises(TurnUnsettled):
@@ -72,7 +74,8 @@ async def test_a_program_is_given_no_credential_and_its_last_words_show_none(
     assert "CLAUDECODE" not in given
     assert not any(name.endswith(("TOKEN", "BEARER", "ROOMS_DB")) for name in given)
     assert "it failed" in ending.tail
-    for shown in (" ".join(stage.argv()), " ".join(given.values()), ending.tail, repr(ending)):
+    words = (" ".join(stage.argv()), " ".join(given.values()), " ".join(asked.values()))
+    for shown in (*words, ending.tail, repr(ending)):
         assert not any(secret in shown for secret in SECRETS)
 
 

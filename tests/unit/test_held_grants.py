@@ -7,7 +7,7 @@ import pytest
 
 from letagents.domain import held_grants, host_grants
 from letagents.domain.errors import Malformed
-from letagents.domain.held_grants import EchoWrong, Grant
+from letagents.domain.held_grants import EchoWrong, Grant, GrantCallFailed
 from letagents.domain.ids import Credential, RoomId, SessionId
 from letagents.domain.sessions import Session, SessionKind
 
@@ -129,3 +129,14 @@ def test_a_grant_is_given_for_no_shorter_and_no_longer_than_makes_sense() -> Non
     assert host_grants.lasting(10**18) == timedelta(days=30)
     with pytest.raises(Malformed):
         host_grants.lasting(0)
+
+
+@pytest.mark.parametrize(
+    ("status", "helps"),
+    [(403, "Install a grant"), (404, "--create"), (503, "by itself"), (None, "by itself")],
+)
+def test_what_helps_follows_from_what_the_server_said(status: int | None, helps: str) -> None:
+    error = held_grants.mint_failed(1, GrantCallFailed(status, "HTTP 404 Room not found"))
+
+    assert error.happened.endswith("Room not found.")
+    assert helps in error.remedy

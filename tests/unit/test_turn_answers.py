@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import attrs
 import pytest
 
-from letagents.domain import effects, inbox, turn_answers
+from letagents.domain import effects, inbox, messages, turn_answers
 from letagents.domain.effects import Effect, EffectRefused, Key, Move, State
 from letagents.domain.inbox import NO_REPLY, Item, TurnBinding, reply
 from letagents.domain.turns import Answered, Silent
@@ -104,3 +104,20 @@ def test_what_was_said_by_the_tool_is_read_as_the_turn_s_end() -> None:
     assert turn_answers.said(said({"outcome": "no_reply"})) == Silent()
     assert turn_answers.said(ITEM) is None
     assert turn_answers.said(None) is None
+
+
+@pytest.mark.rule("J153")
+def test_an_answer_is_posted_as_a_room_keeps_it() -> None:
+    long = "x" * (messages.TEXT_LIMIT + 10)
+    posted = turn_answers.postable(long)
+
+    assert turn_answers.postable("a\x1b[1m\x00\ud800b\n") == "a\ufffd[1m\ufffd\ufffdb\n"
+    assert messages.checked_text(posted) == posted
+    assert posted.endswith("[letagents left out the rest of this answer: 75 characters]")
+    kept, _, _ = posted.partition("\n")
+    assert len(kept) == len(long) - 75
+
+
+def test_an_answer_of_which_nobody_sees_anything_is_none() -> None:
+    with pytest.raises(EffectRefused, match="non-empty"):
+        said({"outcome": "reply", "text": "\u200b"})

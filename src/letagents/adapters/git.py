@@ -204,11 +204,14 @@ else:
 
 
 def environment() -> dict[str, str]:
-    """Return this process's environment, in which git looks only where it is sent (G16)."""
+    """Return this process's environment, in which git looks only where it is sent (G16).
+
+    Nothing of it is ours: what git starts is to find no token there.
+    """
     plain = {
         name: value
         for name, value in os.environ.items()
-        if name not in _MISLEADING and not name.startswith("GIT_CONFIG_")
+        if name not in _MISLEADING and not name.startswith(("GIT_CONFIG_", "LETAGENTS_"))
     }
     kept = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
     plain.update({name: os.environ[name] for name in kept if name in os.environ})

@@ -69,7 +69,7 @@ class Answers:
         text = item.outcome.text if item.outcome is not None else None
         about, room_id = item.said, RoomId(item.room_id)
         thread = about if turn_answers.goes_into_thread(item) else None
-        draft = Draft(text or "", ClientKey(item.reply_key), about, thread)
+        draft = Draft(turn_answers.postable(text or ""), ClientKey(item.reply_key), about, thread)
         return await outlasted(
             lambda: self.rooms.post(room_id, draft, self.agent.fence),
             self.pause,

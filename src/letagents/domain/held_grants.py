@@ -49,6 +49,7 @@ _NEEDED = (
 )
 _DEFINITIVE = (401, 403, 409)
 _PASSING = (408, 425, 429)
+NOT_THERE = 404
 
 
 class AuthorityBlocked(LetAgentsError):
@@ -65,7 +66,7 @@ class GrantCallFailed(LetAgentsError):
     retry = Retry.LATER
 
     def __init__(self, status: int | None, happened: str) -> None:
-        super().__init__(happened, remedy="Install a grant that is good: letagents agents grant.")
+        super().__init__(f"{happened.rstrip('.')}.", remedy=_remedy(status))
         self.status = status
 
     @property
@@ -77,6 +78,17 @@ class GrantCallFailed(LetAgentsError):
     def may_pass(self) -> bool:
         """Whether to ask again may help (J127)."""
         return self.status is None or self.status >= 500 or self.status in _PASSING
+
+
+def _remedy(status: int | None) -> str:
+    if status in _DEFINITIVE:
+        return "Install a grant that is good: `letagents agents grant`."
+    if status == NOT_THERE:
+        return (
+            "A grant opens no room: make it there, such as by "
+            "`letagents send ROOM TEXT --create`. It is tried again by itself."
+        )
+    return "It is tried again by itself; look whether the server is there."
 
 
 class EchoWrong(LetAgentsError):

@@ -9,15 +9,18 @@ J80  A turn says by the tool once how it is answered, and only where its provide
 J81  It is not said while a change of that turn is under way.
 J82  What was said by the tool is the turn's answer, however its program ends.
 J83  An answer opens a thread if its turn asked for that; one to a message of a thread stays there.
+J153  An answer is posted as a room keeps it: what no room keeps of it is marked, and one that is
+     too long is cut and says so. Nobody is there who could be asked to say it otherwise.
 """
 
 from collections.abc import Iterable, Mapping
 
 import attrs
 
-from letagents.domain import inbox, turns
+from letagents.domain import inbox, messages, turns
 from letagents.domain.effects import Effect, EffectRefused, State
 from letagents.domain.inbox import NO_REPLY, How, Item, Outcome, reply
+from letagents.domain.names import is_blank
 from letagents.domain.turns import Answered, Fate, Silent
 
 COMPLETE, THREAD = "complete_room_turn", "set_reply_thread"
@@ -29,6 +32,7 @@ _SAY_IT = "Call complete_room_turn with outcome reply and its text, or with outc
 
 
 _BY_TOOL = frozenset({"cursor"})
+_CUT = "\n\n[letagents left out the rest of this answer: {:,} characters]"
 
 
 def is_said_by_tool(provider: str) -> bool:
@@ -42,6 +46,15 @@ def said(item: Item | None) -> Answered | Silent | None:
     if proposal is None:
         return None
     return Answered(proposal.text) if proposal.text is not None else Silent()
+
+
+def postable(text: str) -> str:
+    """Return an answer as it is posted (J153)."""
+    kept = messages.keepable(text)
+    if len(kept) <= messages.TEXT_LIMIT:
+        return kept
+    most = messages.TEXT_LIMIT - len(_CUT.format(len(kept)))
+    return kept[:most] + _CUT.format(len(kept) - most)
 
 
 def _refused(happened: str, remedy: str = _SAY_IT) -> EffectRefused:
@@ -62,7 +75,7 @@ def proposed(arguments: Mapping[str, object]) -> Outcome:
     if outcome != How.REPLY.value or not isinstance(text, str | None):
         raise _refused("The supervised room-turn completion proposal is malformed.")
     words = (text or "").strip()
-    if not words:
+    if is_blank(words):
         raise _refused("complete_room_turn requires non-empty text when outcome is reply.")
     if len(words.encode()) > LARGEST:
         raise _refused("complete_room_turn reply exceeds the 32 KiB public-message limit.")

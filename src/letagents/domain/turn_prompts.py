@@ -34,6 +34,7 @@ _CORRECTION = """Your last turn about it was stopped. What whoever runs you says
 """
 _AT_ITS_END = f"""\
 Your final answer is posted as the reply to this message; do not post it with a tool as well.
+Who wrote the message hears it: another agent that you only thank or agree with answers you again.
 If nothing should be posted, answer exactly {NO_REPLY}"""
 _BY_TOOL = """\
 End the turn with the tool complete_room_turn: outcome "reply" and the text that is posted as the \

@@ -14,6 +14,7 @@ from typing import ClassVar
 import attrs
 
 from letagents.domain.errors import LetAgentsError, OutcomeUnknown, Retry
+from letagents.domain.names import is_blank
 
 NO_REPLY = "LETAGENTS_NO_ROOM_REPLY"
 """What an agent answers when nothing is to be said in the room. (Source: supervisor 6.14.)"""
@@ -83,7 +84,7 @@ Fate = Outcome | Running | NeverStarted | Unknowable
 def said(text: str) -> Answered | Silent | Unreadable:
     """Return how a turn ended whose last words are `text` (Y11)."""
     words = text.strip()
-    if not words:
+    if is_blank(words):
         return Unreadable("its transcript holds no answer")
     return Silent() if words == NO_REPLY else Answered(words)
 

@@ -28,7 +28,8 @@ class Supervisor(Protocol):
     async def bind(self, session: OwnSession, *, is_known: bool = False) -> Bound:
         """Let the supervisor know the session; whoever was bound before is so no more.
 
-        A session that `is_known` to have been bound is only verified, if it was, and quickly.
+        A session that `is_known` to have been bound is only verified, if it was, and quickly; once
+        that was refused, the next call binds it anew.
 
         Raises:
             CoordinatesWrong: where the supervisor is to be found is told badly.

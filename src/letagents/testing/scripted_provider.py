@@ -1,7 +1,7 @@
 """A provider that does what a test tells it: nothing is started, and every behaviour can be played.
 
     provider = ScriptedProvider()
-    provider.plays.append(Plays.answer("done"))
+    provider.plays.append(Play("done"))
     conversation = await provider.start(Launch(workspace="/tmp"))
 
 Each turn takes the next play; without one it answers "ok". What happened is kept in `transcript`,

@@ -20,12 +20,16 @@ REFUSED = ("LETAGENTS_TOKEN", "LETAGENTS_AGENT_SESSION_BEARER")
 
 def environment(launch: Launch, inherited: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the environment of an agent's program."""
-    kept = {
+    return without_ours(inherited) | coordinates(launch)
+
+
+def without_ours(inherited: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the environment of a program that is only asked something."""
+    return {
         name: value
         for name, value in inherited.items()
         if (not name.startswith("LETAGENTS_") or name in _KEPT) and name not in FOREIGN
     }
-    return kept | coordinates(launch)
 
 
 def of_tools(launch: Launch, inherited: Mapping[str, str] = os.environ) -> dict[str, str]:

@@ -8,12 +8,13 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from subprocess import PIPE, STDOUT, TimeoutExpired, run
+from subprocess import DEVNULL, PIPE, STDOUT, TimeoutExpired, run
 from typing import IO
 
 import attrs
 from anyio import to_thread
 
+from letagents.adapters.providers.environment import without_ours
 from letagents.domain import redaction
 from letagents.domain.turns import ProviderMissing, ProviderUnusable
 from letagents.ports.providers import Cause
@@ -59,6 +60,8 @@ class Program:
         try:
             told = run(
                 [path, "--version"],
+                env=without_ours(),
+                stdin=DEVNULL,
                 stdout=PIPE,
                 stderr=STDOUT,
                 timeout=VERSION_WITHIN,

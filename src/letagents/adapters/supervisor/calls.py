@@ -26,7 +26,7 @@ TIMED_OUT = "Timed out communicating with the supervisor daemon."
 CLOSED = "Supervisor connection closed before a response."
 _LONGEST_ANSWER = 64 * 1024 * 1024
 _CHUNK = 256 * 1024
-_LATER = "Call again: it may just be starting. `letagents supervise` starts one."
+_LATER = "Call again: it may just be starting. `letagents supervise --foreground` starts one."
 _UNKNOWN = "Look whether it was done before you ask for it again: asked again, it is done again."
 _OTHER = "Use the same version of letagents on both sides."
 

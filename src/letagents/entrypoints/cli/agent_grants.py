@@ -80,10 +80,15 @@ def _renewed(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _given(file: str) -> Mapping[str, Any]:
-    text = sys.stdin.read() if file == "-" else Path(file).expanduser().read_text("utf-8")
     try:
+        text = sys.stdin.read() if file == "-" else Path(file).expanduser().read_text("utf-8")
         given = json.loads(text)
-    except ValueError:
+    except OSError as error:
+        raise Malformed(
+            f"{file} cannot be read: {error.strerror or type(error).__name__}.",
+            remedy="Pass --file with the path of a file of yours, or - to be read from.",
+        ) from error
+    except (ValueError, RecursionError, RuntimeError):
         given = None
     if not isinstance(given, dict):
         raise Malformed(
