@@ -1,15 +1,14 @@
 """The board of rooms, for one client: tasks proposed, moved, explained; leases taken and left."""
 
-from collections.abc import Awaitable, Callable, Collection
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
 
 import attrs
 import structlog
 
-from letagents.application.connections import Connections
+from letagents.application.connections import Connections, fence_of, ids_of
 from letagents.application.epochs import REVIEW, WORK, Epochs, epoch_of
-from letagents.domain.errors import ConnectionLost, LetAgentsError, NotAvailable, OutcomeUnknown
-from letagents.domain.fencing import Fence
+from letagents.domain.errors import LetAgentsError, NotAvailable, OutcomeUnknown
 from letagents.domain.ids import RoomId
 from letagents.domain.sessions import Connection
 from letagents.ports.ids import Ids
@@ -34,7 +33,6 @@ if TYPE_CHECKING:  # a process that asks for nothing of this loads nothing of it
     from letagents.ports.board import Board
 
 log = structlog.get_logger()
-T = TypeVar("T")
 
 BoardOpening = Callable[[], "Board | None"]
 """Returns the board; None where rooms have none."""
@@ -68,7 +66,7 @@ class Boards:
         """Put a task on the board; where the answer got lost, ask again, which the key allows."""
         key = proposal.client_task_id or str(self.ids.client_key())
         admitted = await self._proposed(by, attrs.evolve(proposal, client_task_id=key), approval)
-        log.info("task.proposed", **_who(by), task_id=admitted.view.task.task_id)
+        log.info("task.proposed", **ids_of(by), task_id=admitted.view.task.task_id)
         return admitted
 
     async def _proposed(
@@ -76,7 +74,7 @@ class Boards:
     ) -> "Admitted":
         async def ask() -> "Admitted":
             asked = self.board.propose(by.session.room_id, proposal, by.fence, approval=approval)
-            return await self._told(by, asked)
+            return await self.connections.told(by, asked)
 
         try:
             return await ask()
@@ -91,7 +89,9 @@ class Boards:
     ) -> "TaskPage":
         """Return a page of the board."""
         known = self.epochs.of(viewer)
-        page = await self._told(viewer, self.board.tasks(room_id, query, _fence(viewer)))
+        page = await self.connections.told(
+            viewer, self.board.tasks(room_id, query, fence_of(viewer))
+        )
         self.epochs.saw(viewer, page.tasks, known)
         return page
 
@@ -100,7 +100,9 @@ class Boards:
     ) -> "TaskView":
         """Return one task."""
         known = self.epochs.of(viewer)
-        view = await self._told(viewer, self.board.task(room_id, task_id, _fence(viewer)))
+        view = await self.connections.told(
+            viewer, self.board.task(room_id, task_id, fence_of(viewer))
+        )
         self.epochs.saw(viewer, [view], known)
         return view
 
@@ -108,8 +110,8 @@ class Boards:
         self, room_id: RoomId, task_id: str, *, after: int = 0, viewer: Connection | None = None
     ) -> "History":
         """Return what happened to a task, oldest first, from behind the event `after`."""
-        asked = self.board.history(room_id, task_id, _fence(viewer), after=after)
-        return await self._told(viewer, asked)
+        asked = self.board.history(room_id, task_id, fence_of(viewer), after=after)
+        return await self.connections.told(viewer, asked)
 
     async def change(
         self,
@@ -130,9 +132,9 @@ class Boards:
                 room_id, task_id, patch, fence,
                 approval=approval, epoch=epoch, under=under, where=where,
             )  # fmt: skip
-            view = await self._told(by, asked)
+            view = await self.connections.told(by, asked)
         self.epochs.saw(by, [view], known)
-        log.info("task.changed", **_who(by), task_id=task_id, status=view.task.status.value)
+        log.info("task.changed", **ids_of(by), task_id=task_id, status=view.task.status.value)
         return view
 
     async def lease_action(
@@ -148,9 +150,9 @@ class Boards:
             if action.epoch is None:
                 action = attrs.evolve(action, epoch=epoch_of(known, task_id, WORK))
             asked = self.board.lease_action(room_id, task_id, action, fence, approval=approval)
-            moved = await self._told(by, asked)
+            moved = await self.connections.told(by, asked)
         self.epochs.saw(by, [moved.view], known)
-        log.info("lease.released" if moved.lease is None else "lease.handed", **_who(by),
+        log.info("lease.released" if moved.lease is None else "lease.handed", **ids_of(by),
                  task_id=task_id)  # fmt: skip
         return moved
 
@@ -165,9 +167,9 @@ class Boards:
             if isinstance(action, Release) and named is None:
                 action = attrs.evolve(action, epoch=epoch_of(known, task_id, REVIEW))
             asked = self.board.review_action(by.session.room_id, task_id, action, by.fence)
-            moved = await self._told(by, asked)
+            moved = await self.connections.told(by, asked)
         self.epochs.saw(by, [moved.view], known)
-        log.info("lease.released" if moved.lease is None else "lease.granted", **_who(by),
+        log.info("lease.released" if moved.lease is None else "lease.granted", **ids_of(by),
                  task_id=task_id)  # fmt: skip
         return moved
 
@@ -179,8 +181,8 @@ class Boards:
         with self.epochs.shown(by, task_id, epoch) as known:
             shown = epoch_of(known, task_id, REVIEW) if epoch is None else epoch
             asked = self.board.verdict(room_id, task_id, verdict, fence, epoch=shown)
-            record = await self._told(by, asked)
-        log.info("task.reviewed", **_who(by), task_id=task_id)
+            record = await self.connections.told(by, asked)
+        log.info("task.reviewed", **ids_of(by), task_id=task_id)
         return record
 
     async def lock(
@@ -189,35 +191,19 @@ class Boards:
         """Stop the work on a task, or on the whole board."""
         room_id, fence = by.session.room_id, by.fence
         asked = self.board.lock(room_id, task_id, reason=reason, message=message, fence=fence)
-        lock = await self._told(by, asked)
-        log.info("board.locked", **_who(by), task_id=task_id)
+        lock = await self.connections.told(by, asked)
+        log.info("board.locked", **ids_of(by), task_id=task_id)
         return lock
 
     async def unlock(self, by: Connection, lock_id: str) -> "Lock":
         """Let the work go on."""
-        lock = await self._told(by, self.board.unlock(by.session.room_id, lock_id, by.fence))
-        log.info("board.unlocked", **_who(by), task_id=lock.task_id)
+        lock = await self.connections.told(
+            by, self.board.unlock(by.session.room_id, lock_id, by.fence)
+        )
+        log.info("board.unlocked", **ids_of(by), task_id=lock.task_id)
         return lock
 
     @property
     def epochs(self) -> Epochs:
         """What the client's sessions know of their leases."""
         return self.connections.epochs
-
-    async def _told(self, who: Connection | None, asked: Awaitable[T]) -> T:
-        """Return what was asked for; of a lost connection, forget it and tell who lost it."""
-        try:
-            return await asked
-        except ConnectionLost as refused:
-            if who is None:
-                raise refused.again() from refused
-            raise self.connections.lost(who, refused) from refused
-
-
-def _fence(viewer: Connection | None) -> Fence | None:
-    return None if viewer is None else viewer.fence
-
-
-def _who(by: Connection) -> dict[str, str]:
-    session = by.session
-    return {"room_id": str(session.room_id), "session_id": str(session.session_id)}

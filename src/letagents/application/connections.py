@@ -4,16 +4,19 @@ A process that restarts, or was replaced, holds nothing until it registers again
 pick up its successor's secret by reading the state.
 """
 
-from typing import Protocol
+from collections.abc import Awaitable
+from typing import Protocol, TypeVar
 
 import attrs
 
 from letagents.application.epochs import Epochs
 from letagents.domain import fencing, names
 from letagents.domain.errors import ConnectionLost, LetAgentsError, SessionUnknown
+from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId, SessionId, WorkerId
 from letagents.domain.sessions import Connection, Session, SessionKind
 
+T = TypeVar("T")
 Key = tuple[WorkerId, RoomId]
 
 
@@ -143,6 +146,26 @@ class Connections:
         if not WorkerId.fits(session.instance_id):
             return _plain_lost(session)
         return refused.of_worker(session.instance_id)
+
+    async def told(self, who: Connection | None, asked: Awaitable[T]) -> T:
+        """Return what was asked for; of a lost connection, forget it and tell who lost it."""
+        try:
+            return await asked
+        except ConnectionLost as refused:
+            if who is None:
+                raise refused.again() from refused
+            raise self.lost(who, refused) from refused
+
+
+def fence_of(viewer: Connection | None) -> Fence | None:
+    """Return what is shown by who looks, where anybody does."""
+    return None if viewer is None else viewer.fence
+
+
+def ids_of(by: Connection) -> dict[str, str]:
+    """Return of which room and session a line of the log is."""
+    session = by.session
+    return {"room_id": str(session.room_id), "session_id": str(session.session_id)}
 
 
 def _is_one(held: Connection | None, connection: Connection) -> bool:

@@ -1,13 +1,13 @@
 """The rooms beside rooms for one client: found, opened, set and concluded."""
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import attrs
 import structlog
 
 from letagents.application.connections import Connections
-from letagents.domain.errors import ConnectionLost, NotAvailable
+from letagents.domain.errors import NotAvailable
 from letagents.domain.ids import RoomId
 from letagents.domain.rooms import Room
 from letagents.domain.sessions import Connection
@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # a process that asks for nothing of this loads nothing of it
     from letagents.ports.focus_rooms import Concluded, FocusRooms, Opened
 
 log = structlog.get_logger()
-T = TypeVar("T")
 
 FocusOpening = Callable[[], "FocusRooms | None"]
 """Returns what keeps focus rooms; None where rooms have none beside them."""
@@ -52,24 +51,20 @@ class Beside:
             asked = focus.open_for_task(room_id, task_id, fence, display_name=title)
         else:
             asked = focus.open(room_id, title or "", fence)
-        opened = await self._told(by, asked)
+        opened = await self.connections.told(by, asked)
         if opened.is_new:
             log.info("room.opened", room_id=str(opened.room.room_id))
         return opened
 
     async def set(self, by: Connection, key: str, changes: "Changes") -> Room:
         """Set how a focus room belongs to the room beside it."""
-        return await self._told(by, self.focus.set(by.session.room_id, key, changes, by.fence))
+        return await self.connections.told(
+            by, self.focus.set(by.session.room_id, key, changes, by.fence)
+        )
 
     async def conclude(self, by: Connection, key: str, outcome: "Outcome") -> "Concluded":
         """Conclude it."""
         asked = self.focus.conclude(by.session.room_id, key, outcome, by.fence)
-        done = await self._told(by, asked)
+        done = await self.connections.told(by, asked)
         log.info("room.concluded", room_id=str(done.room.room_id))
         return done
-
-    async def _told(self, by: Connection, asked: Awaitable[T]) -> T:
-        try:
-            return await asked
-        except ConnectionLost as refused:
-            raise self.connections.lost(by, refused) from refused

@@ -1,14 +1,13 @@
 """Approvals for one client: asked for, decided, and who decides."""
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import attrs
 import structlog
 
-from letagents.application.connections import Connections
-from letagents.domain.errors import ConnectionLost, NotAvailable, OutcomeUnknown
-from letagents.domain.fencing import Fence
+from letagents.application.connections import Connections, fence_of, ids_of
+from letagents.domain.errors import NotAvailable, OutcomeUnknown
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.sessions import Connection
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:  # a process that asks for nothing of this loads nothing of it
     from letagents.ports.governance import Decided, Governance, Governed, Intents, Proposed
 
 log = structlog.get_logger()
-T = TypeVar("T")
 
 GovernanceOpening = Callable[[], "Governance | None"]
 """Returns what governs boards; None where rooms have none."""
@@ -52,17 +50,23 @@ class Governing:
 
     async def governed(self, room_id: RoomId, viewer: Connection | None = None) -> "Governed":
         """Return how the board is governed."""
-        return await self._told(viewer, self.governance.governed(room_id, _fence(viewer)))
+        return await self.connections.told(
+            viewer, self.governance.governed(room_id, fence_of(viewer))
+        )
 
     async def acts(self, room_id: RoomId, viewer: Connection | None = None) -> "tuple[Act, ...]":
         """Return what was done last to how the board is governed."""
-        return await self._told(viewer, self.governance.acts(room_id, viewer=_fence(viewer)))
+        return await self.connections.told(
+            viewer, self.governance.acts(room_id, viewer=fence_of(viewer))
+        )
 
     async def candidates(
         self, room_id: RoomId, viewer: Connection | None = None
     ) -> "tuple[Candidate, ...]":
         """Return the workers that are in the room."""
-        return await self._told(viewer, self.governance.candidates(room_id, _fence(viewer)))
+        return await self.connections.told(
+            viewer, self.governance.candidates(room_id, fence_of(viewer))
+        )
 
     async def set_mode(
         self,
@@ -72,8 +76,8 @@ class Governing:
     ) -> "BoardSettings":
         """Change how much has to be approved, and what becomes of a dead manager's board."""
         asked = self.governance.set_mode(by.session.room_id, mode, failover, fence=by.fence)
-        settings = await self._told(by, asked)
-        log.info("board.governed", **_who(by), code=settings.manager_mode.value)
+        settings = await self.connections.told(by, asked)
+        log.info("board.governed", **ids_of(by), code=settings.manager_mode.value)
         return settings
 
     async def assign_manager(
@@ -82,15 +86,15 @@ class Governing:
         """Let that worker manage the board."""
         room_id = by.session.room_id
         asked = self.governance.assign_manager(room_id, session_id, runtime_source, fence=by.fence)
-        manager = await self._told(by, asked)
-        log.info("manager.assigned", **_who(by))
+        manager = await self.connections.told(by, asked)
+        log.info("manager.assigned", **ids_of(by))
         return manager
 
     async def release_manager(self, by: Connection, reason: str | None) -> "Manager | None":
         """End the assignment."""
         asked = self.governance.release_manager(by.session.room_id, reason, fence=by.fence)
-        manager = await self._told(by, asked)
-        log.info("manager.released", **_who(by))
+        manager = await self.connections.told(by, asked)
+        log.info("manager.released", **ids_of(by))
         return manager
 
     async def propose(self, by: Connection, action: "Action", payload: "Payload") -> "Proposed":
@@ -99,13 +103,13 @@ class Governing:
         async def ask() -> "Proposed":
             room_id = by.session.room_id
             asked = self.governance.propose(room_id, action, payload, fence=by.fence)
-            return await self._told(by, asked)
+            return await self.connections.told(by, asked)
 
         try:
             proposed = await ask()
         except OutcomeUnknown:
             proposed = await ask()
-        log.info("intent.proposed", **_who(by), intent_id=proposed.intent.intent_id)
+        log.info("intent.proposed", **ids_of(by), intent_id=proposed.intent.intent_id)
         return proposed
 
     async def intents(
@@ -117,44 +121,26 @@ class Governing:
         viewer: Connection | None = None,
     ) -> "Intents":
         """Return intents, oldest first."""
-        asked = self.governance.intents(room_id, status, after=after, viewer=_fence(viewer))
-        return await self._told(viewer, asked)
+        asked = self.governance.intents(room_id, status, after=after, viewer=fence_of(viewer))
+        return await self.connections.told(viewer, asked)
 
     async def intent(
         self, room_id: RoomId, intent_id: str, viewer: Connection | None = None
     ) -> "Intent":
         """Return one intent. Raises IntentNotFound."""
-        asked = self.governance.intent(room_id, intent_id, _fence(viewer))
-        return await self._told(viewer, asked)
+        asked = self.governance.intent(room_id, intent_id, fence_of(viewer))
+        return await self.connections.told(viewer, asked)
 
     async def approve(self, by: Connection, intent_id: str, reason: str | None) -> "Decided":
         """Approve an intent."""
         asked = self.governance.approve(by.session.room_id, intent_id, reason, fence=by.fence)
-        decided = await self._told(by, asked)
-        log.info("intent.approved", **_who(by), intent_id=intent_id)
+        decided = await self.connections.told(by, asked)
+        log.info("intent.approved", **ids_of(by), intent_id=intent_id)
         return decided
 
     async def deny(self, by: Connection, intent_id: str, reason: str | None) -> "Decided":
         """Deny an intent."""
         asked = self.governance.deny(by.session.room_id, intent_id, reason, fence=by.fence)
-        decided = await self._told(by, asked)
-        log.info("intent.denied", **_who(by), intent_id=intent_id)
+        decided = await self.connections.told(by, asked)
+        log.info("intent.denied", **ids_of(by), intent_id=intent_id)
         return decided
-
-    async def _told(self, who: Connection | None, asked: Awaitable[T]) -> T:
-        """Return what was asked for; of a lost connection, forget it and tell who lost it."""
-        try:
-            return await asked
-        except ConnectionLost as refused:
-            if who is None:
-                raise refused.again() from refused
-            raise self.connections.lost(who, refused) from refused
-
-
-def _fence(viewer: Connection | None) -> Fence | None:
-    return None if viewer is None else viewer.fence
-
-
-def _who(by: Connection) -> dict[str, str]:
-    session = by.session
-    return {"room_id": str(session.room_id), "session_id": str(session.session_id)}

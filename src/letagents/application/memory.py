@@ -6,15 +6,9 @@ from typing import TYPE_CHECKING, TypeVar
 import attrs
 import structlog
 
-from letagents.application.connections import Connections
+from letagents.application.connections import Connections, fence_of, ids_of
 from letagents.application.messaging import Messaging
-from letagents.domain.errors import (
-    ConnectionLost,
-    LetAgentsError,
-    NotAvailable,
-    OutcomeUnknown,
-)
-from letagents.domain.fencing import Fence
+from letagents.domain.errors import LetAgentsError, NotAvailable, OutcomeUnknown
 from letagents.domain.ids import RoomId
 from letagents.domain.sessions import Connection
 
@@ -82,8 +76,10 @@ class Memory:
         viewer: Connection | None = None,
     ) -> "Records":
         """Return facts or requests, from behind `after`, which is `records.cursor` of one."""
-        asked = self.stores.knowledge.records(room_id, section, after=after, viewer=_fence(viewer))
-        return await self._told(viewer, asked)
+        asked = self.stores.knowledge.records(
+            room_id, section, after=after, viewer=fence_of(viewer)
+        )
+        return await self.connections.told(viewer, asked)
 
     async def add(
         self, speaker: Connection, section: "Section", record_id: str, said: "Entry"
@@ -93,7 +89,7 @@ class Memory:
         record = await self._surely(
             speaker, lambda: knowledge.add(room_id, section, record_id, said, fence)
         )
-        log.info("record.added", **_who(speaker), record_id=record_id)
+        log.info("record.added", **ids_of(speaker), record_id=record_id)
         return record
 
     async def history(self, room_id: RoomId, record_id: str) -> "Records":
@@ -104,8 +100,8 @@ class Memory:
         """Answer a request, as a human being; who asked is told."""
         room_id, fence = speaker.session.room_id, speaker.fence
         asked = self.stores.knowledge.answer(room_id, record_id, text, fence)
-        record = await self._told(speaker, asked)
-        log.info("record.answered", **_who(speaker), record_id=record_id)
+        record = await self.connections.told(speaker, asked)
+        log.info("record.answered", **ids_of(speaker), record_id=record_id)
         return record
 
     async def revise(self, speaker: Connection, before: "Record", said: "Entry") -> "Record":
@@ -117,7 +113,7 @@ class Memory:
             version=before.version,
             fence=speaker.fence,
         )
-        return await self._told(speaker, asked)
+        return await self.connections.told(speaker, asked)
 
     async def archive(
         self, speaker: Connection, record_id: str, *, archived: bool, version: int | None = None
@@ -129,22 +125,24 @@ class Memory:
         asked = self.stores.knowledge.archive(
             room_id, record_id, version=version, archived=archived, fence=speaker.fence
         )
-        return await self._told(speaker, asked)
+        return await self.connections.told(speaker, asked)
 
     async def set_guidelines(self, speaker: Connection, text: str) -> "InForce":
         """Set a room's guidelines, as a human being; return what counts then."""
         asked = self.stores.guidelines.set(speaker.session.room_id, text, speaker.fence)
-        return await self._told(speaker, asked)
+        return await self.connections.told(speaker, asked)
 
     async def set_reply_order(self, speaker: Connection, order: "ReplyOrder") -> "InForce":
         """Set how agents answer that are called together, as a human being."""
         room_id = speaker.session.room_id
         asked = self.stores.guidelines.set_reply_order(room_id, order, speaker.fence)
-        return await self._told(speaker, asked)
+        return await self.connections.told(speaker, asked)
 
     async def guidelines(self, room_id: RoomId, viewer: Connection | None = None) -> "InForce":
         """Return what people wish from the agents in the room."""
-        return await self._told(viewer, self.stores.guidelines.in_force(room_id, _fence(viewer)))
+        return await self.connections.told(
+            viewer, self.stores.guidelines.in_force(room_id, fence_of(viewer))
+        )
 
     # --- what is shown
 
@@ -159,9 +157,9 @@ class Memory:
     ) -> "SharedArtifacts":
         """Return artifacts, the newest first."""
         asked = self.stores.artifacts.artifacts(
-            room_id, task_id=task_id, after=after, limit=limit, viewer=_fence(viewer)
+            room_id, task_id=task_id, after=after, limit=limit, viewer=fence_of(viewer)
         )
-        return await self._told(viewer, asked)
+        return await self.connections.told(viewer, asked)
 
     async def publish(
         self, speaker: Connection, artifact: "Artifact", task_ids: Collection[str]
@@ -171,15 +169,15 @@ class Memory:
         shared = await self._surely(
             speaker, lambda: artifacts.publish(room_id, artifact, task_ids, fence)
         )
-        log.info("artifact.published", **_who(speaker))
+        log.info("artifact.published", **ids_of(speaker))
         return shared
 
     async def events(
         self, room_id: RoomId, wanted: "Wanted", viewer: Connection | None = None
     ) -> "Events":
         """Return what happened in the room's repository."""
-        asked = self.stores.artifacts.events(room_id, wanted, _fence(viewer))
-        return await self._told(viewer, asked)
+        asked = self.stores.artifacts.events(room_id, wanted, fence_of(viewer))
+        return await self.connections.told(viewer, asked)
 
     async def reason(
         self, speaker: Connection, said: "Trace"
@@ -187,7 +185,7 @@ class Memory:
         """Show a trace of reasoning; a milestone in it is said in the room."""
         room_id = speaker.session.room_id
         asked = self.stores.reasonings.post(room_id, said, speaker.fence)
-        trace, update = await self._told(speaker, asked)
+        trace, update = await self.connections.told(speaker, asked)
         if said.milestone is None:
             return trace, update, None
         text = f"[milestone] {said.milestone}"
@@ -198,48 +196,30 @@ class Memory:
     async def wake(self, speaker: Connection, asked: "Asked") -> "tuple[WakeRule, bool]":
         """Let the speaker's agent be woken; return the rule, and whether it is new."""
         adding = self.stores.wakes.add(speaker.session.room_id, asked, speaker.fence)
-        rule, was_made = await self._told(speaker, adding)
-        log.info("wake_rule.added", **_who(speaker), rule_id=rule.rule_id)
+        rule, was_made = await self.connections.told(speaker, adding)
+        log.info("wake_rule.added", **ids_of(speaker), rule_id=rule.rule_id)
         return rule, was_made
 
     async def rules(
         self, room_id: RoomId, *, agent_key: str | None = None, viewer: Connection | None = None
     ) -> "Rules":
         """Return wake rules of the room, or those of one agent."""
-        asked = self.stores.wakes.rules(room_id, agent_key=agent_key, viewer=_fence(viewer))
-        return await self._told(viewer, asked)
+        asked = self.stores.wakes.rules(room_id, agent_key=agent_key, viewer=fence_of(viewer))
+        return await self.connections.told(viewer, asked)
 
     async def cancel_wake(self, speaker: Connection, rule_id: str) -> "WakeRule":
         """Let a rule of the speaker's agent wake no more."""
         asked = self.stores.wakes.cancel(speaker.session.room_id, rule_id, speaker.fence)
-        rule = await self._told(speaker, asked)
-        log.info("wake_rule.cancelled", **_who(speaker), rule_id=rule_id)
+        rule = await self.connections.told(speaker, asked)
+        log.info("wake_rule.cancelled", **ids_of(speaker), rule_id=rule_id)
         return rule
 
     async def _surely(self, who: Connection, ask: Callable[[], Awaitable[T]]) -> T:
         """Ask; where the answer got lost, ask once more, which changes nothing if it was heard."""
         try:
-            return await self._told(who, ask())
+            return await self.connections.told(who, ask())
         except OutcomeUnknown as unknown:
             try:
-                return await self._told(who, ask())
+                return await self.connections.told(who, ask())
             except LetAgentsError:
                 raise unknown from None
-
-    async def _told(self, who: Connection | None, asked: Awaitable[T]) -> T:
-        """Return what was asked for; of a lost connection, forget it and tell who lost it."""
-        try:
-            return await asked
-        except ConnectionLost as refused:
-            if who is None:
-                raise refused.again() from refused
-            raise self.connections.lost(who, refused) from refused
-
-
-def _fence(viewer: Connection | None) -> Fence | None:
-    return None if viewer is None else viewer.fence
-
-
-def _who(speaker: Connection) -> dict[str, str]:
-    session = speaker.session
-    return {"room_id": str(session.room_id), "session_id": str(session.session_id)}

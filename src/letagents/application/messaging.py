@@ -6,7 +6,7 @@ import anyio
 import attrs
 import structlog
 
-from letagents.application.connections import Connections
+from letagents.application.connections import Connections, fence_of
 from letagents.domain.errors import ConnectionLost, LetAgentsError, OutcomeUnknown
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import ClientKey, MessageId, RoomId
@@ -88,7 +88,7 @@ class Messaging:
     async def read(self, room_id: RoomId, window: Window, viewer: Connection | None = None) -> Page:
         """Return a page of the room. Raises: as RoomTransport.read."""
         try:
-            return await self.rooms.read(room_id, window, _fence(viewer))
+            return await self.rooms.read(room_id, window, fence_of(viewer))
         except ConnectionLost as refused:
             raise self._lost(viewer, refused) from refused
 
@@ -129,7 +129,7 @@ class Messaging:
         self, room_id: RoomId, window: After, left: timedelta, viewer: Connection | None
     ) -> Page:
         try:
-            return await self.rooms.wait(room_id, window, timeout=left, viewer=_fence(viewer))
+            return await self.rooms.wait(room_id, window, timeout=left, viewer=fence_of(viewer))
         except ConnectionLost as refused:
             raise self._lost(viewer, refused) from refused
 
@@ -144,10 +144,6 @@ class Messaging:
             code=refused.code,
         )
         return self.connections.lost(connection, refused)
-
-
-def _fence(viewer: Connection | None) -> Fence | None:
-    return viewer.fence if viewer is not None else None
 
 
 def is_for_reader(message: Message) -> bool:

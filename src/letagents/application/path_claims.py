@@ -1,14 +1,14 @@
 """The paths that are claimed in rooms, for one client: claimed, let go, and looked at."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 import structlog
 
-from letagents.application.connections import Connections
+from letagents.application.connections import Connections, fence_of, ids_of
 from letagents.application.epochs import WORK, Known, epoch_of
-from letagents.domain.errors import ConnectionLost, NotAvailable
+from letagents.domain.errors import NotAvailable
 from letagents.domain.ids import RoomId
 from letagents.domain.sessions import Connection
 from letagents.ports.surroundings import Checkouts
@@ -18,7 +18,6 @@ if TYPE_CHECKING:  # a process that asks for nothing of this loads nothing of it
     from letagents.ports.path_claims import PathClaimPage, PathClaims
 
 log = structlog.get_logger()
-T = TypeVar("T")
 
 PathsOpening = Callable[[], "PathClaims | None"]
 """Returns what keeps claimed paths; None where rooms keep none."""
@@ -73,9 +72,9 @@ class Paths:
                 root=checkout.root if checkout else None,
                 epoch=epoch_of(known, task_id, WORK) if epoch is None else epoch,
             )
-            granted = await self._told(by, kept.claim(room_id, wanted, by.fence))
+            granted = await self.connections.told(by, kept.claim(room_id, wanted, by.fence))
         epochs.learn(by, task_id, Known(WORK, granted.claim.lease.epoch), known)
-        log.info("paths.claimed", **_who(by), task_id=task_id)
+        log.info("paths.claimed", **ids_of(by), task_id=task_id)
         return granted
 
     async def release(
@@ -91,27 +90,13 @@ class Paths:
         with self.connections.epochs.shown(by, task_id, epoch) as known:
             shown = epoch_of(known, task_id, WORK) if epoch is None else epoch
             asked = self.kept.release(room_id, task_id, claim_id=claim_id, epoch=shown, fence=fence)
-            released = await self._told(by, asked)
-        log.info("paths.released", **_who(by), task_id=task_id)
+            released = await self.connections.told(by, asked)
+        log.info("paths.released", **ids_of(by), task_id=task_id)
         return released
 
     async def claims(
         self, room_id: RoomId, query: "Query", viewer: Connection | None = None
     ) -> "PathClaimPage":
         """Return a page of the claims that have not ended."""
-        fence = viewer.fence if viewer else None
-        return await self._told(viewer, self.kept.claims(room_id, query, fence))
-
-    async def _told(self, who: Connection | None, asked: Awaitable[T]) -> T:
-        """Return what was asked for; of a lost connection, forget it and tell who lost it."""
-        try:
-            return await asked
-        except ConnectionLost as refused:
-            if who is None:
-                raise refused.again() from refused
-            raise self.connections.lost(who, refused) from refused
-
-
-def _who(by: Connection) -> dict[str, str]:
-    session = by.session
-    return {"room_id": str(session.room_id), "session_id": str(session.session_id)}
+        asked = self.kept.claims(room_id, query, fence_of(viewer))
+        return await self.connections.told(viewer, asked)

@@ -2,8 +2,8 @@
 
 import attrs
 
-from letagents.application.connections import Connections
-from letagents.domain.errors import ConnectionLost, NotAvailable
+from letagents.application.connections import Connections, fence_of
+from letagents.domain.errors import NotAvailable
 from letagents.domain.ids import RoomId
 from letagents.domain.search import Found, Query
 from letagents.domain.sessions import Connection
@@ -27,9 +27,5 @@ class Searching:
                 "These rooms cannot be searched.",
                 remedy="Call read_messages to read the newest messages.",
             )
-        try:
-            return await self.rooms.search(room_id, query, viewer.fence if viewer else None)
-        except ConnectionLost as refused:
-            if viewer is None:
-                raise refused.again() from refused
-            raise self.connections.lost(viewer, refused) from refused
+        asked = self.rooms.search(room_id, query, fence_of(viewer))
+        return await self.connections.told(viewer, asked)
