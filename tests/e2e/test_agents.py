@@ -13,10 +13,10 @@ import pytest
 from tests.e2e.chats import ERAS, Served
 from tests.e2e.served import served
 from tests.e2e.shell import PATIENCE, Running, run
+from tests.integration.provider_stages import install
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such sockets")
 MODEL_KEY = "sk-model-0123456789abcdef"
-FAKE = Path(__file__).parents[1] / "integration" / "fake_claude.py"
 
 
 @attrs.define
@@ -43,10 +43,8 @@ class Home:
 
     def set_up(self) -> None:
         for name in ("claude", "opencode", "cursor"):
-            program, fake = self.folder / name, FAKE.with_name(f"fake_{name}.py")
-            runs = f'FAKE_TOOLS=1 FAKE_STAGE={self.folder} exec {sys.executable} {fake} "$@"'
-            program.write_text(f"#!/bin/sh\n{runs}\n")
-            program.chmod(0o700)
+            stage = str(self.folder)
+            install(self.folder / name, f"fake_{name}", FAKE_TOOLS="1", FAKE_STAGE=stage)
         work = self.folder / "work"
         work.mkdir()
         author = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")

@@ -1,27 +1,21 @@
-"""A program that speaks as Claude Code does without a terminal, and plays what a file tells it.
-
-FAKE_STAGE is a folder: `plays` has one turn a line, `played` counts those that began.
-"""
+"""A program that speaks as Claude Code does without a terminal, and plays what a file tells it."""
 
 import json
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import Any
 
-STAGE = Path(os.environ["FAKE_STAGE"])
+from tests.integration import plays
+from tests.integration.plays import die, item_of, next_play
 
 
 def main() -> None:
-    words = sys.argv[1:]
-    (STAGE / "argv").write_text(json.dumps(words))
-    (STAGE / "environ").write_text(json.dumps(dict(os.environ)))
+    words = plays.words()
     if "--version" in words:
         print("2.1.0 (Fake Claude)")
         return
-    with (STAGE / "begun").open("a") as file:
-        file.write(".")
+    plays.note("begun", ".")
     session = next(w.split("=", 1)[1] for w in words if w.startswith(("--session-id", "--resume")))
     print("[" * 200_000, flush=True)  # what cannot be read
     for line in sys.stdin:
@@ -46,10 +40,9 @@ def turn(said: dict[str, Any], session: str) -> None:
     if play["crash"] == "before the turn has an id":
         die()
     text = said["message"]["content"][0]["text"]
-    item = next(w for w in text.splitlines() if w.startswith("letagents item: ")).split(": ")[1]
+    item = item_of(text)
     note(session, {"type": "user", "uuid": said["uuid"], "message": {"content": text}})
-    with (STAGE / "turns").open("a") as file:
-        file.write(f"{item}\n")
+    plays.note("turns", f"{item}\n")
     if play["crash"] == "after the turn's id was told":
         die()
     if play["hangs"]:
@@ -66,15 +59,6 @@ def turn(said: dict[str, Any], session: str) -> None:
     tell({**end, "session_id": session, "user_message_uuid": said["uuid"]})
 
 
-def next_play() -> dict[str, Any]:
-    count = STAGE / "played"
-    number = int(count.read_text()) if count.exists() else 0
-    count.write_text(str(number + 1))
-    plays = (STAGE / "plays").read_text().splitlines() if (STAGE / "plays").exists() else []
-    plain = {"text": "ok", "crash": None, "hangs": False, "quota": False}
-    return {**plain, **(json.loads(plays[number]) if number < len(plays) else {})}
-
-
 def note(session: str, line: dict[str, Any]) -> None:
     folder = Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects" / "stage"
     folder.mkdir(parents=True, exist_ok=True)
@@ -84,11 +68,6 @@ def note(session: str, line: dict[str, Any]) -> None:
 
 def tell(line: dict[str, Any]) -> None:
     print(json.dumps(line), flush=True)
-
-
-def die() -> None:
-    print("it failed with token=sk-ant-very-secret-0123456789", file=sys.stderr, flush=True)
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":

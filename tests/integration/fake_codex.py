@@ -1,7 +1,6 @@
 """A program that speaks as a Codex app-server does, and plays what a file tells it.
 
-FAKE_STAGE is a folder: `plays` has one turn a line, `played` counts those that began, and
-`threads` keeps what was said in threads.
+Of the stage `threads` keeps what was said in threads.
 """
 
 import asyncio
@@ -9,27 +8,23 @@ import http
 import json
 import os
 import signal
-import sys
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import websockets.asyncio.server as websockets
+from tests.integration import plays
+from tests.integration.plays import STAGE, die, item_of, next_play
 from websockets.http11 import Request, Response
 
-STAGE = Path(os.environ["FAKE_STAGE"])
 THREADS = STAGE / "threads"
 
 
 def main() -> None:
-    words = sys.argv[1:]
-    (STAGE / "argv").write_text(json.dumps(words))
-    (STAGE / "environ").write_text(json.dumps(dict(os.environ)))
+    words = plays.words()
     if "--version" in words:
         print("codex-cli 0.171.0")
         return
-    with (STAGE / "begun").open("a") as file:
-        file.write(".")
+    plays.note("begun", ".")
     asyncio.run(serve(urlsplit(words[words.index("--listen") + 1]).port))
 
 
@@ -138,19 +133,8 @@ def end(turn: dict[str, Any], play: dict[str, Any]) -> None:
 
 
 def began(text: str) -> None:
-    marked = [line for line in text.splitlines() if line.startswith("letagents item: ")]
-    item = marked[0].split(": ")[1] if marked else "live"
-    with (STAGE / "turns").open("a") as file:
-        file.write(f"{item}\n")
-
-
-def next_play() -> dict[str, Any]:
-    count = STAGE / "played"
-    number = int(count.read_text()) if count.exists() else 0
-    count.write_text(str(number + 1))
-    plays = (STAGE / "plays").read_text().splitlines() if (STAGE / "plays").exists() else []
-    plain = {"text": "ok", "crash": None, "hangs": False, "quota": False}
-    return {**plain, **(json.loads(plays[number]) if number < len(plays) else {})}
+    item = item_of(text) or "live"
+    plays.note("turns", f"{item}\n")
 
 
 def read() -> dict[str, Any]:
@@ -160,11 +144,6 @@ def read() -> dict[str, Any]:
 
 def write(threads: dict[str, Any]) -> None:
     THREADS.write_text(json.dumps(threads))
-
-
-def die() -> None:
-    print("it failed with token=sk-ant-very-secret-0123456789", file=sys.stderr, flush=True)
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":

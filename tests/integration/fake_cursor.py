@@ -1,7 +1,6 @@
 """A program that speaks as Cursor's does without a terminal, and plays what a file tells it.
 
-FAKE_STAGE is a folder: `plays` has one turn a line, `played` counts those that began, and `said` is
-what was said by the tool that says answers.
+Of the stage `said` is what was said by the tool that says answers.
 """
 
 import json
@@ -9,16 +8,14 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
-STAGE = Path(os.environ["FAKE_STAGE"])
+from tests.integration import plays
+from tests.integration.plays import STAGE, die, item_of, next_play
 
 
 def main() -> None:
-    words = sys.argv[1:]
-    (STAGE / "argv").write_text(json.dumps(words))
-    (STAGE / "environ").write_text(json.dumps(dict(os.environ)))
+    words = plays.words()
     if "--version" in words:
         print("2025.11.06-8fe8a63")
     elif words == ["mcp", "list"]:
@@ -33,19 +30,16 @@ def main() -> None:
 
 
 def begun() -> None:
-    with (STAGE / "begun").open("a") as file:
-        file.write(".")
+    plays.note("begun", ".")
 
 
 def turn(text: str) -> None:
     play = next_play()
     if play["crash"] == "before the turn has an id":
         die()
-    item = next(w for w in text.splitlines() if w.startswith("letagents item: ")).split(": ")[1]
-    with (STAGE / "turns").open("a") as file:
-        file.write(f"{item}\n")
-    with (STAGE / "turn_ids").open("a") as file:
-        file.write(f"{os.environ['LETAGENTS_SUPERVISOR_PROVIDER_TURN_ID']}\n")
+    item = item_of(text)
+    plays.note("turns", f"{item}\n")
+    plays.note("turn_ids", f"{os.environ['LETAGENTS_SUPERVISOR_PROVIDER_TURN_ID']}\n")
     tell({"type": "system", "subtype": "init"})
     if play["crash"] == "after the turn's id was told":
         die()
@@ -54,8 +48,7 @@ def turn(text: str) -> None:
     if "FAKE_TOOLS" in os.environ:
         say_by_tool(play["text"])
     elif not play["quota"] and play["text"]:
-        with (STAGE / "said").open("a") as file:
-            file.write(json.dumps({"item": item, "text": play["text"]}) + "\n")
+        plays.note("said", json.dumps({"item": item, "text": play["text"]}) + "\n")
     if play["crash"] == "after the transcript has the answer, before we do":
         die()
     tell({"type": "assistant", "message": {"content": [{"type": "text", "text": "I think."}]}})
@@ -86,22 +79,8 @@ def say_by_tool(text: str) -> None:
     server.wait()
 
 
-def next_play() -> dict[str, Any]:
-    count = STAGE / "played"
-    number = int(count.read_text()) if count.exists() else 0
-    count.write_text(str(number + 1))
-    plays = (STAGE / "plays").read_text().splitlines() if (STAGE / "plays").exists() else []
-    plain = {"text": "ok", "crash": None, "hangs": False, "quota": False}
-    return {**plain, **(json.loads(plays[number]) if number < len(plays) else {})}
-
-
 def tell(line: dict[str, Any]) -> None:
     print(json.dumps(line), flush=True)
-
-
-def die() -> None:
-    print("it failed with token=sk-ant-very-secret-0123456789", file=sys.stderr, flush=True)
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":

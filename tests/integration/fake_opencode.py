@@ -1,7 +1,6 @@
 """A program that speaks as an OpenCode server does, and plays what a file tells it.
 
-FAKE_STAGE is a folder: `plays` has one turn a line, `played` counts those that began, and
-`sessions` keeps what was said.
+Of the stage `sessions` keeps what was said.
 """
 
 import base64
@@ -9,12 +8,12 @@ import http.server
 import json
 import os
 import signal
-import sys
 import threading
-from pathlib import Path
 from typing import Any
 
-STAGE = Path(os.environ["FAKE_STAGE"])
+from tests.integration import plays
+from tests.integration.plays import STAGE, die, item_of, next_play
+
 SESSIONS = STAGE / "sessions"
 PASSWORD = os.environ.get("OPENCODE_SERVER_PASSWORD", "")
 NEVER = threading.Event()
@@ -24,14 +23,11 @@ ABORTED: dict[str, list[str]] = {}
 
 
 def main() -> None:
-    words = sys.argv[1:]
-    (STAGE / "argv").write_text(json.dumps(words))
-    (STAGE / "environ").write_text(json.dumps(dict(os.environ)))
+    words = plays.words()
     if "--version" in words:
         print("1.18.33")
         return
-    with (STAGE / "begun").open("a") as file:
-        file.write(".")
+    plays.note("begun", ".")
     port = next(word.split("=")[1] for word in words if word.startswith("--port="))
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     http.server.ThreadingHTTPServer(("127.0.0.1", int(port)), Server).serve_forever()
@@ -113,12 +109,11 @@ class Server(http.server.BaseHTTPRequestHandler):
 
 def begin(session: str, body: dict[str, Any]) -> None:
     text = body["parts"][0]["text"]
-    item = next(w for w in text.splitlines() if w.startswith("letagents item: ")).split(": ")[1]
+    item = item_of(text)
     said = {"info": {"id": body["messageID"], "role": "user"}, "parts": body["parts"]}
     add(session, said)
     BUSY[session] = body["messageID"]
-    with (STAGE / "turns").open("a") as file:
-        file.write(f"{item}\n")
+    plays.note("turns", f"{item}\n")
 
 
 def end(session: str, began: str, play: dict[str, Any]) -> None:
@@ -151,15 +146,6 @@ def add(session: str, message: dict[str, Any]) -> None:
     write(sessions)
 
 
-def next_play() -> dict[str, Any]:
-    count = STAGE / "played"
-    number = int(count.read_text()) if count.exists() else 0
-    count.write_text(str(number + 1))
-    plays = (STAGE / "plays").read_text().splitlines() if (STAGE / "plays").exists() else []
-    plain = {"text": "ok", "crash": None, "hangs": False, "quota": False}
-    return {**plain, **(json.loads(plays[number]) if number < len(plays) else {})}
-
-
 def read() -> dict[str, Any]:
     sessions: dict[str, Any] = json.loads(SESSIONS.read_text()) if SESSIONS.exists() else {}
     return sessions
@@ -169,11 +155,6 @@ def write(sessions: dict[str, Any]) -> None:
     new = SESSIONS.with_suffix(".new")
     new.write_text(json.dumps(sessions))
     new.replace(SESSIONS)
-
-
-def die() -> None:
-    print("it failed with token=sk-ant-very-secret-0123456789", file=sys.stderr, flush=True)
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -18,9 +18,18 @@ from letagents.domain.turns import NO_REPLY, Answered, Silent
 from letagents.ports.providers import Launch, Provider
 from letagents.testing.scripted_provider import Play, ScriptedProvider
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[2]
 API_KEY = "sk-model-0123456789abcdef"
 TOOLS = (sys.executable, "-m", "letagents", "mcp")
+
+
+def install(program: Path, fake: str, **environ: str) -> None:
+    """Put a program where another maker's would be, that plays it."""
+    told = " ".join(f"{name}={value}" for name, value in environ.items())
+    found = f"PYTHONPATH={ROOT}${{PYTHONPATH:+:$PYTHONPATH}}"
+    runs = f'{told} {found} exec {sys.executable} -m tests.integration.{fake} "$@"'
+    program.write_text(f"#!/bin/sh\n{runs}\n")
+    program.chmod(0o700)
 
 
 @attrs.define
@@ -62,9 +71,7 @@ class FakedStage:
     @provider.default
     def _made(self) -> Provider:
         program = self.folder / "program"
-        runs = f'FAKE_STAGE={self.folder} exec {sys.executable} {HERE / self.fake} "$@"'
-        program.write_text(f"#!/bin/sh\n{runs}\n")
-        program.chmod(0o700)
+        install(program, self.fake, FAKE_STAGE=str(self.folder))
         self.patch.setenv(self.variable, str(program))
         self.patch.setenv("CLAUDE_CONFIG_DIR", str(self.folder / "config"))
         return self.make()
@@ -108,7 +115,7 @@ class FakedStage:
 
 def codex(folder: Path, patch: pytest.MonkeyPatch) -> FakedStage:
     """Return a stage on which Codex is played."""
-    return FakedStage(folder, patch, "LETAGENTS_CODEX_BIN", "fake_codex.py", CodexProvider)
+    return FakedStage(folder, patch, "LETAGENTS_CODEX_BIN", "fake_codex", CodexProvider)
 
 
 def claude(folder: Path, patch: pytest.MonkeyPatch) -> FakedStage:
@@ -117,7 +124,7 @@ def claude(folder: Path, patch: pytest.MonkeyPatch) -> FakedStage:
     def make() -> Provider:
         return ClaudeProvider(SystemIds())
 
-    return FakedStage(folder, patch, "LETAGENTS_CLAUDE_BIN", "fake_claude.py", make)
+    return FakedStage(folder, patch, "LETAGENTS_CLAUDE_BIN", "fake_claude", make)
 
 
 def open_model(folder: Path, patch: pytest.MonkeyPatch) -> FakedStage:
@@ -127,7 +134,7 @@ def open_model(folder: Path, patch: pytest.MonkeyPatch) -> FakedStage:
     def make() -> Provider:
         return OpenModelProvider(lambda: endpoint, folder / "run", clock, ids)
 
-    return FakedStage(folder, patch, "LETAGENTS_OPENCODE_BIN", "fake_opencode.py", make)
+    return FakedStage(folder, patch, "LETAGENTS_OPENCODE_BIN", "fake_opencode", make)
 
 
 def cursor(folder: Path, patch: pytest.MonkeyPatch) -> FakedStage:
@@ -144,4 +151,4 @@ def cursor(folder: Path, patch: pytest.MonkeyPatch) -> FakedStage:
     def make() -> Provider:
         return CursorProvider(said)
 
-    return FakedStage(folder, patch, "LETAGENTS_CURSOR_BIN", "fake_cursor.py", make)
+    return FakedStage(folder, patch, "LETAGENTS_CURSOR_BIN", "fake_cursor", make)
