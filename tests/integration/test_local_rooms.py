@@ -4,15 +4,15 @@ import asyncio
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import anyio
 import attrs
 import pytest
 from sqlalchemy.exc import DatabaseError
+from tests.integration.rivals import Act, Rival, leave, look, say_hello
 from tests.integration.rooms_processes import (
     Boundaries,
     everything,
@@ -87,37 +87,6 @@ async def rivals(place: Path) -> AsyncIterator[LocalRooms]:
 
 
 # --- rivals, let in where it matters --------------------------------------------------------------
-
-
-@attrs.define
-class Rival:
-    """Takes over a connection just before the transaction with that number begins."""
-
-    rooms: LocalRooms
-    before: Connection
-    boundary: int
-    begun: int = 0
-    connected: Connection | None = None
-
-    def let_in(self) -> None:
-        self.begun += 1
-        if self.begun == self.boundary:
-            self.connected = asyncio.run(self.rooms.connect(ROOM, arrival(ADA, 11, self.before)))
-
-
-Act = Callable[[LocalRooms, Connection], Coroutine[Any, Any, object]]
-
-
-async def say_hello(rooms: LocalRooms, ada: Connection) -> object:
-    return await rooms.post(ROOM, draft("hello"), ada.fence)
-
-
-async def leave(rooms: LocalRooms, ada: Connection) -> object:
-    return await rooms.disconnect(ROOM, ada.fence)
-
-
-async def look(rooms: LocalRooms, ada: Connection) -> object:
-    return await rooms.read(ROOM, Latest(), ada.fence)
 
 
 async def wait(rooms: LocalRooms, ada: Connection) -> object:

@@ -15,6 +15,7 @@ import psycopg
 import pytest
 from sqlalchemy import event
 from tests.integration.postgres_processes import LONG, Trusting, rooms_in, speak
+from tests.integration.rivals import Act, Rival, leave, look, say_hello
 from tests.integration.rooms_processes import everything
 from tests.integration.test_postgres_nudges import cut_all_off
 from tests.own_postgres import OwnServer, plain, text_of
@@ -98,38 +99,6 @@ class Boundaries:
             self.at()
 
 
-@attrs.define
-class Rival:
-    """Takes over a connection just before the transaction with that number begins."""
-
-    rooms: LocalRooms
-    before: Connection
-    boundary: int
-    begun: int = 0
-    has_connected: bool = False
-
-    def let_in(self) -> None:
-        self.begun += 1
-        if self.begun == self.boundary:
-            asyncio.run(self.rooms.connect(ROOM, arrival(ADA, 11, self.before)))
-            self.has_connected = True
-
-
-Act = Callable[[LocalRooms, Connection], Coroutine[Any, Any, object]]
-
-
-async def say_hello(rooms: LocalRooms, ada: Connection) -> object:
-    return await rooms.post(ROOM, draft("hello"), ada.fence)
-
-
-async def leave(rooms: LocalRooms, ada: Connection) -> object:
-    return await rooms.disconnect(ROOM, ada.fence)
-
-
-async def look(rooms: LocalRooms, ada: Connection) -> object:
-    return await rooms.read(ROOM, Latest(), ada.fence)
-
-
 @pytest.mark.rule("R1", "R11")
 @pytest.mark.parametrize("boundary", [1, 2])
 @pytest.mark.parametrize("act", [say_hello, leave, look])
@@ -149,9 +118,9 @@ async def test_a_rival_that_connects_at_any_boundary_is_noticed(
         try:
             await act(ours, ada)
         except ConnectionLost:
-            assert rival.has_connected
+            assert rival.connected is not None
         else:
-            assert not rival.has_connected
+            assert rival.connected is None
 
 
 @pytest.mark.rule("R1", "R3")
