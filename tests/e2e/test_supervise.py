@@ -106,6 +106,7 @@ def test_a_service_is_shown_written_and_removed(tmp_path: Path) -> None:
     shown = run(home, "supervise", "install", "--show", settings=settings).stdout
     assert f'Environment="LETAGENTS_HOME={home}"' in shown
     assert not (tmp_path / "config").exists()
+    assert "install --show" in run(home, "supervise", "--foreground", "--show").stderr
     written = run(home, "supervise", "install", settings=settings).stdout
     (file,) = (tmp_path / "config").rglob("*.service")
     assert file.read_text() == shown

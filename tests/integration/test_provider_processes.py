@@ -21,6 +21,7 @@ from letagents.domain.turns import (
     Running,
     TurnUnsettled,
     Unknowable,
+    WorkspaceMissing,
 )
 from letagents.ports.providers import Gone, Launch
 from letagents.settings import Settings
@@ -185,6 +186,14 @@ async def test_each_provider_says_how_its_program_is_installed(
     assert provider.name == name
     assert install in told.value.remedy
     assert variable in told.value.remedy
+
+
+async def test_an_agent_whose_folder_is_gone_is_not_started_and_told_so(stage: FakedStage) -> None:
+    launch = attrs.evolve(stage.launch, workspace=str(stage.folder / "gone"))
+    with anyio.fail_after(PATIENCE), pytest.raises(WorkspaceMissing, match="gone, in which"):
+        await stage.provider.start(launch)
+
+    assert stage.programs_begun() == 0
 
 
 def test_a_provider_that_is_none_is_refused_with_those_that_are(tmp_path: Path) -> None:

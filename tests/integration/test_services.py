@@ -1,5 +1,6 @@
 """The supervisor as a service of its user: what is written, and what is left alone."""
 
+import os
 import plistlib
 import shutil
 import subprocess
@@ -24,9 +25,13 @@ def test_it_is_written_and_removed_and_nothing_secret_is_in_it(
     platform: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    ours = on(platform, tmp_path)
+    home = tmp_path / "a home"
+    ours = on(platform, home, CODEX_HOME="/opt/codex")
     for _ in range(2):
         ours.install()
+
+    assert home.is_dir()  # launchd starts nothing whose log has no folder
+    assert "/opt/codex" in ours.text
 
     assert ours.file.read_text() == ours.text
     assert MARK in ours.text
@@ -43,12 +48,14 @@ def test_systemd_finds_nothing_wrong_with_its_unit(tmp_path: Path) -> None:
     ours.install()
     done = subprocess.run(
         ["systemd-analyze", "verify", "--user", ours.file],
+        env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
 
+    assert "Failed to initialize" not in done.stderr, done.stderr
     assert ours.file.name not in done.stderr, done.stderr
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from letagents.adapters.supervision.hold import COUNTER, LOCK, HomeHold
+from letagents.adapters.supervision.hold import COUNTER, JOURNAL, LOCK, HomeHold
 from letagents.domain.errors import StateUnavailable
 from letagents.domain.manifest import AlreadySupervised, FenceLost, GenerationDamaged
 
@@ -90,3 +90,47 @@ def test_its_files_are_its_owners_alone(tmp_path: Path) -> None:
     assert (tmp_path / "home").stat().st_mode & 0o777 == 0o700
     for name in (LOCK, COUNTER):
         assert (tmp_path / "home" / name).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes say nothing there")
+def test_a_home_that_others_may_enter_is_closed_to_them(tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    for name in (JOURNAL, LOCK):
+        (tmp_path / name).touch(0o666)
+        (tmp_path / name).chmod(0o666)
+    taken(tmp_path)
+
+    assert tmp_path.stat().st_mode & 0o777 == 0o700
+    assert all(file.stat().st_mode & 0o777 == 0o600 for file in tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes say nothing there")
+@pytest.mark.parametrize("name", [JOURNAL, LOCK, COUNTER])
+def test_what_is_a_link_to_another_file_is_not_used(name: str, tmp_path: Path) -> None:
+    home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    home.mkdir()
+    elsewhere.write_text("7\n")
+    (home / name).symlink_to(elsewhere)
+
+    with pytest.raises(StateUnavailable, match="is no regular file"):
+        taken(home)
+    assert elsewhere.read_text() == "7\n"
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32" or os.getuid() != 0, reason="only root can give files away"
+)
+def test_what_another_user_put_there_is_not_used(tmp_path: Path) -> None:
+    (tmp_path / JOURNAL).touch()
+    os.chown(tmp_path / JOURNAL, 1234, 1234)
+
+    with pytest.raises(StateUnavailable, match="belongs to another user"):
+        taken(tmp_path)
+
+
+def test_what_cannot_be_counted_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / COUNTER).mkdir()
+
+    with pytest.raises(StateUnavailable):
+        taken(tmp_path)
+    assert not list(tmp_path.glob(f"{COUNTER}.*"))

@@ -109,6 +109,15 @@ async def test_it_says_what_it_is_in_any_version(world: SocketWorld) -> None:
             b'{"version":2,"id":"1","method":"supervisor.verify_worker_session","params":{}}',
             "Unknown daemon manifest entry: ",
         ),
+        (
+            b'{"version":2,"id":%s,"method":"manifest.put"}' % (b"[" * 300 + b"]" * 300),
+            "Unsupported daemon method: manifest.put",
+        ),
+        (
+            b'{"version":2,"id":"1","method":"supervisor.prepare_bounded_effect",'
+            b'"params":{"input":{"text":%s}}}' % (b"[" * 300 + b"]" * 300),
+            "Daemon request params are nested too deeply.",
+        ),
         (b'{"version":2', "Invalid daemon request."),
         (b"[]", "Invalid daemon request."),
     ],

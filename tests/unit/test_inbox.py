@@ -186,6 +186,8 @@ def test_only_what_cannot_have_begun_is_skipped() -> None:
     for begun in (lost, stuck, inbox.released(stuck), waiting()):
         with pytest.raises(InboxRefused, match="cannot be skipped"):
             inbox.skipped(begun)
+    with pytest.raises(InboxRefused, match="msg_1 is over already: cancelled_by_user"):
+        inbox.skipped(inbox.skipped(item()))
 
 
 @pytest.mark.rule("J27")

@@ -45,7 +45,31 @@ def test_what_is_no_object_is_no_line(line: bytes) -> None:
 def test_a_version_is_a_whole_number(version: object) -> None:
     line = json.dumps({"version": version, "id": 1, "method": "daemon.status"}).encode()
 
-    assert wire.read_request(line).version is None
+    received = wire.read_request(line).version
+
+    assert wire.whole(received) is None
+
+
+@pytest.mark.parametrize(
+    ("received", "said"),
+    [
+        ("2", "2"),
+        (None, "null"),
+        (2.5, "2.5"),
+        (True, "true"),
+        ([2], "an object"),
+        ("9" * 500, "9" * 100),
+    ],
+)
+def test_who_speaks_another_version_is_told_which(received: object, said: str) -> None:
+    assert wire.mismatch(received).endswith(f" received {said}.")
+
+
+def test_what_is_nested_too_deeply_is_no_line() -> None:
+    nested = json.loads("[" * 300 + "]" * 300)
+
+    with pytest.raises(NotALine, match="nested too deeply"):
+        wire.canonical(nested)
 
 
 def test_parameters_that_are_missing_or_odd_are_blank() -> None:

@@ -6,12 +6,14 @@ Nothing secret is written into either; everybody on the machine may read them.
 
 import os
 import plistlib
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
 
+from letagents.adapters import private
 from letagents.domain.errors import NotAvailable, StateUnavailable
 
 NAME = "letagents-supervisor"
@@ -25,6 +27,8 @@ _HANDED_ON = (
     "LETAGENTS_CODEX_BIN",
     "LETAGENTS_OPENCODE_BIN",
     "LETAGENTS_CURSOR_BIN",
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
 )
 """What a service is given of the environment in which it was installed."""
 _SUPERVISE = ("-m", "letagents", "supervise", "--foreground")
@@ -35,6 +39,7 @@ class Service:
     """What is written where, and how it is started and ended."""
 
     file: Path
+    home: Path
     text: str
     start: tuple[str, ...]
     end: tuple[str, ...]
@@ -49,6 +54,7 @@ class Service:
         self._check()
         fresh = self.file.with_name(f"{self.file.name}.{os.getpid()}")
         try:
+            private.make_folder(self.home)  # launchd starts nothing whose log has no folder
             self.file.parent.mkdir(parents=True, exist_ok=True)
             fresh.write_text(self.text, "utf-8")
             fresh.replace(self.file)
@@ -133,6 +139,7 @@ def _systemd(given: Mapping[str, str], environ: Mapping[str, str]) -> Service:
     unit = f"{NAME}.service"
     return Service(
         folder / unit,
+        Path(given["LETAGENTS_HOME"]),
         "\n".join(lines),
         ("systemctl --user daemon-reload", f"systemctl --user enable --now {unit}"),
         (f"systemctl --user disable --now {unit}", "systemctl --user daemon-reload"),
@@ -149,6 +156,7 @@ def _quoted(word: str) -> str:
 
 
 def _launchd(given: Mapping[str, str]) -> Service:
+    home = Path(given["LETAGENTS_HOME"])
     file = Path.home() / "Library" / "LaunchAgents" / f"{LABEL}.plist"
     told = {
         "Label": LABEL,
@@ -157,12 +165,13 @@ def _launchd(given: Mapping[str, str]) -> Service:
         "RunAtLoad": True,
         "KeepAlive": {"SuccessfulExit": False},
         "AbandonProcessGroup": True,
-        "StandardErrorPath": str(Path(given["LETAGENTS_HOME"]) / "supervisor.log"),
+        "StandardErrorPath": str(home / "supervisor.log"),
     }
     head, _, rest = plistlib.dumps(told).decode().partition("\n")
     return Service(
         file,
+        home,
         f"{head}\n<!-- {MARK} -->\n{rest}",
-        (f"launchctl bootstrap gui/$(id -u) {file}",),
+        (f"launchctl bootstrap gui/$(id -u) {shlex.quote(str(file))}",),
         (f"launchctl bootout gui/$(id -u)/{LABEL}",),
     )

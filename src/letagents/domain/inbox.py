@@ -351,8 +351,13 @@ def skipped(item: Item) -> Item:
     """Return an item once a person wants it passed over.
 
     Raises:
-        InboxRefused: a turn of it may have begun.
+        InboxRefused: a turn of it may have begun, or nothing is left to be done about it.
     """
+    if item.is_over:
+        raise InboxRefused(
+            f"{item.message_id} is over already: {item.stage.value}.",
+            remedy="`letagents agents status` shows what each agent is at.",
+        )
     if item.may_have_begun:
         raise InboxRefused(
             "This message cannot be skipped because provider work may already have started.",

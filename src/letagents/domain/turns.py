@@ -104,6 +104,19 @@ class ProviderMissing(LetAgentsError):
         )
 
 
+class WorkspaceMissing(LetAgentsError):
+    """The folder in which an agent is to work is not there. Nothing was started."""
+
+    code = "workspace_missing"
+    retry: ClassVar[Retry] = Retry.LATER
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(
+            f"There is no folder {folder}, in which the agent is to work.",
+            remedy="Make it again; or remove the agent, and add it with another folder.",
+        )
+
+
 class ProviderUnusable(LetAgentsError):
     """The program is there, and cannot be used as it is. No conversation was begun."""
 

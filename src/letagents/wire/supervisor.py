@@ -63,6 +63,11 @@ UNSUPPORTED = "Unsupported daemon method: "
 INVALID = "Invalid daemon request."
 NO_PARAMS = "Daemon request params must be an object."
 UNTYPED = "Supervised tool execution requires exact typed coordinates."
+TOO_DEEP = "Daemon request params are nested too deeply."
+
+_MISSING = "undefined"
+_SHOWN = 100
+"""Characters of another program's word that are told back."""
 
 SAFE_INTEGER = 2**53 - 1
 
@@ -73,9 +78,9 @@ class NotALine(ValueError):
 
 @attrs.frozen
 class Request:
-    """What a client asks. `version` is None where it is no number."""
+    """What a client asks, under a version that may be anything."""
 
-    version: int | None
+    version: object
     id: object
     method: str
     params: object = None
@@ -122,10 +127,10 @@ def read_request(line: bytes) -> Request:
         NotALine: it is none.
     """
     document = _object(line)
-    method = document.get("method")
+    method, request_id = document.get("method"), document.get("id")
     return Request(
-        whole(document.get("version")),
-        document.get("id"),
+        document.get("version", _MISSING),
+        request_id if isinstance(request_id, str | int | float) else None,
         method if isinstance(method, str) else "",
         document.get("params"),
     )
@@ -161,8 +166,11 @@ def _object(line: bytes) -> Mapping[str, object]:
 
 def mismatch(received: object) -> str:
     """Return what is said to who speaks another version."""
-    shown = received if received is not None else "undefined"
-    return f"Protocol version mismatch: expected {VERSION}, received {shown}."
+    if isinstance(received, str):
+        shown = received
+    else:
+        shown = "an object" if isinstance(received, Mapping | list) else canonical(received)
+    return f"Protocol version mismatch: expected {VERSION}, received {shown[:_SHOWN]}."
 
 
 def whole(value: object) -> int | None:
@@ -173,8 +181,15 @@ def whole(value: object) -> int | None:
 
 
 def canonical(value: object) -> str:
-    """Return `value` as JSON, in the one way in which it is kept and compared."""
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    """Return `value` as JSON, in the one way in which it is kept and compared.
+
+    Raises:
+        NotALine: it is nested more deeply than can be written.
+    """
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    except orjson.JSONEncodeError as error:
+        raise NotALine(TOO_DEEP) from error
 
 
 def parsed(text: str) -> Any:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from letagents.adapters.supervision.hold import HomeHold
+from letagents.adapters.supervision.hold import JOURNAL, HomeHold
 from letagents.adapters.supervision.sql import SqlSupervision
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.application.recovering import recover
@@ -53,7 +53,7 @@ async def open_supervisor(
         if journal_of is not None:
             journal: Supervision = journal_of(hold.generation)
         else:
-            journal = own = SqlSupervision(settings.home / "supervisor.db", hold.generation)
+            journal = own = SqlSupervision(settings.home / JOURNAL, hold.generation)
             opened.push_async_callback(own.aclose)
         await recover(journal, clock)
         sessions = Supervising(journal, hold, clock)

@@ -95,10 +95,7 @@ class CodexProvider:
         self, launch: Launch, thread: Callable[[CodexLink], Awaitable[Raw]], born: Born
     ) -> CodexConversation:
         binary = CODEX.found()
-        try:
-            workspace = command_path(launch.workspace)
-        except OSError as error:
-            raise CODEX.unusable(f"{launch.workspace} is no folder") from error
+        workspace = command_path(launch.workspace)
         server = await codex_server.launch(
             binary,
             codex_server.free_url(),

@@ -83,10 +83,7 @@ class OpenModelProvider:
     ) -> OpenModelConversation:
         OPENCODE.found()
         endpoint = self._model()
-        try:
-            workspace = command_path(launch.workspace)
-        except OSError as error:
-            raise OPENCODE.unusable(f"{launch.workspace} is no folder") from error
+        workspace = command_path(launch.workspace)
         url = free_url().replace("ws://", "http://")
         server = await opencode_server.launch(
             launch, workspace, endpoint, self.run_dir, url, self.ids, born

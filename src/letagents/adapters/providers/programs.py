@@ -16,7 +16,7 @@ from anyio import to_thread
 
 from letagents.adapters.providers.environment import without_ours
 from letagents.domain import redaction
-from letagents.domain.turns import ProviderMissing, ProviderUnusable
+from letagents.domain.turns import ProviderMissing, ProviderUnusable, WorkspaceMissing
 from letagents.ports.providers import Cause
 
 VERSION_WITHIN = 8.0
@@ -134,6 +134,9 @@ def command_path(folder: str) -> str:
     """Return the folder as its program will see it.
 
     Raises:
-        OSError: it is not there.
+        WorkspaceMissing: it is not there.
     """
-    return str(Path(folder).resolve(strict=True))
+    path = Path(folder).resolve()
+    if not path.is_dir():
+        raise WorkspaceMissing(folder)
+    return str(path)

@@ -18,6 +18,9 @@ from letagents.domain.manifest import AlreadySupervised, FenceLost
 
 LOCK = "daemon.lock"
 COUNTER = "daemon.lock.generation"
+JOURNAL = "supervisor.db"
+_OWN = (LOCK, COUNTER, *(f"{JOURNAL}{part}" for part in ("", "-wal", "-shm", "-turn")))
+"""Files that are ours alone, and no links to others."""
 _LONGEST = 64
 
 
@@ -50,6 +53,7 @@ class HomeHold:
         """
         try:
             private.make_folder(self._home)
+            private.close_to_others(self._home, *(self._home / name for name in _OWN))
             if not self._lock.try_take():
                 raise AlreadySupervised
             self._generation = self._next()
@@ -91,14 +95,20 @@ class HomeHold:
 
     def _count(self, generation: int) -> None:
         fresh = self._home / f"{COUNTER}.{os.getpid()}"
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        fresh.unlink(missing_ok=True)
         try:
-            os.write(descriptor, f"{generation}\n".encode("ascii"))
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        fresh.replace(self._counter)
+            with open(fresh, "xb", buffering=0, opener=_for_us_alone) as file:
+                file.write(f"{generation}\n".encode("ascii"))
+                os.fsync(file.fileno())
+            fresh.replace(self._counter)
+        except OSError:
+            fresh.unlink(missing_ok=True)
+            raise
         _sync_folder(self._home)
+
+
+def _for_us_alone(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _sync_folder(folder: Path) -> None:

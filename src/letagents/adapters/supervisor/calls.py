@@ -27,6 +27,7 @@ CLOSED = "Supervisor connection closed before a response."
 _LONGEST_ANSWER = 64 * 1024 * 1024
 _CHUNK = 256 * 1024
 _LATER = "Call again: it may just be starting. `letagents supervise --foreground` starts one."
+_NOT_OURS = "Use a home of this user's: LETAGENTS_HOME may name that of another."
 _UNKNOWN = "Look whether it was done before you ask for it again: asked again, it is done again."
 _OTHER = "Use the same version of letagents on both sides."
 
@@ -176,7 +177,7 @@ async def _connected(place: Path) -> socket.socket:
         made.close()
         raise SupervisorUnavailable(
             f"The supervisor cannot be reached: {error.strerror or 'connection refused'}.",
-            remedy=_LATER,
+            remedy=_NOT_OURS if isinstance(error, PermissionError) else _LATER,
         ) from error
     except BaseException:
         made.close()

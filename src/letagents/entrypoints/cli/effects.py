@@ -22,6 +22,8 @@ def run(arguments: argparse.Namespace) -> int:
         _say([effect], arguments)
         return 0
     found = _asked(wire.LIST_EFFECTS, {"entry_id": arguments.agent or ""})
+    if not found and arguments.agent:
+        _asked(wire.READ_ATTEMPT, {"id": arguments.agent})  # which refuses one that there is not
     _say(found, arguments)
     if not found and not arguments.json:
         printing.say("Nothing is uncertain.")

@@ -5,6 +5,7 @@ import os
 
 import anyio
 
+from letagents.domain.errors import Malformed
 from letagents.entrypoints import logs
 from letagents.entrypoints.cli import printing
 from letagents.settings import Settings, load
@@ -12,6 +13,7 @@ from letagents.settings import Settings, load
 
 def run(arguments: argparse.Namespace) -> int:
     """Supervise until a signal comes, or see to the service; return the exit code."""
+    _check(arguments)
     settings = load()
     printing.output()
     if arguments.service is not None:
@@ -33,6 +35,19 @@ def run(arguments: argparse.Namespace) -> int:
 
     anyio.run(supervise)
     return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    if arguments.show and arguments.service != "install":
+        raise Malformed(
+            "--show shows what would be written as a service.",
+            remedy="Run `letagents supervise install --show`.",
+        )
+    if arguments.replace and not arguments.foreground:
+        raise Malformed(
+            "--replace says how a supervisor starts.",
+            remedy="Run `letagents supervise --foreground --replace`.",
+        )
 
 
 def _service(arguments: argparse.Namespace, settings: Settings) -> int:

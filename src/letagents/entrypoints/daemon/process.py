@@ -26,7 +26,7 @@ from letagents.application.supervising import Supervising
 from letagents.application.tending import THERE
 from letagents.application.turn_control import TurnControls
 from letagents.domain.errors import NotAvailable
-from letagents.domain.supervised import SupervisorUnavailable
+from letagents.domain.supervised import SupervisorSilent, SupervisorUnavailable
 from letagents.entrypoints.daemon.agents import Agents
 from letagents.entrypoints.daemon.controller import Controller
 from letagents.entrypoints.daemon.grants import GrantMethods
@@ -76,12 +76,20 @@ async def supervise(
     """
     if replaces:
         with suppress(SupervisorUnavailable):  # nobody is there
-            await ask_supervisor(settings, wire.PREPARE_HANDOFF, {})
+            await _ask_to_go(settings)
         ports["patience"] = LONGEST_DRAIN + GRACE
     async with supervising(settings, environ, **ports) as running:
         with _told_by_signals(running.end):
             announce(running.generation)
             await running.ended()
+
+
+async def _ask_to_go(settings: Settings) -> None:
+    """Ask the supervisor that runs to hand over; one that is stuck may hear it late."""
+    try:
+        await ask_supervisor(settings, wire.PREPARE_HANDOFF, {})
+    except SupervisorSilent as error:
+        log.warning("supervisor.silent", code=error.code)
 
 
 @attrs.frozen

@@ -88,7 +88,7 @@ class Server:
         return Response(wire.VERSION, request.id, ok=True, result=result)
 
     async def _done(self, request: Request) -> object:
-        if request.method != wire.NEGOTIATE and request.version != wire.VERSION:
+        if request.method != wire.NEGOTIATE and wire.whole(request.version) != wire.VERSION:
             raise NotALine(wire.mismatch(request.version))
         self.methods.sessions.hold.check()
         if self._is_handing_over and request.method not in _WHILE_HANDING_OVER:
