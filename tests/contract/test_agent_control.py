@@ -197,6 +197,8 @@ async def test_an_agent_is_told_at_once_what_it_begins_with_and_answers_it_once(
     items = (await controlled.inspected())["items"]
 
     assert [one["source_message_id"] for one in items] == ["desktop-initial-message:ada"]
+    phases = ["received", "queued", "turn_started", "turn_finished", "publish_started", "published"]
+    assert [one["phase"] for one in items[0]["timeline"]] == phases
     with pytest.raises(Malformed, match="An initial message is a text, or null"):
         await controlled.ask(wire.BEGIN_INGRESS, **begin, initial_message=" ")
     stale = await controlled.ask(wire.BEGIN_INGRESS, entry_id="ada", initial_message="Begin.")

@@ -6,14 +6,16 @@ generation of its supervisor alone.
 
 import asyncio
 from collections.abc import Callable, Sequence
-from datetime import timedelta
-from typing import TypeVar
+from datetime import datetime, timedelta
+from typing import Any, TypeVar, cast
 
 import attrs
 
-from letagents.domain import agent_states
+from letagents.domain import agent_states, timelines
 from letagents.domain.agent_states import State
+from letagents.domain.inbox import Item
 from letagents.domain.manifest import Entry
+from letagents.ports.clock import Clock
 from letagents.ports.supervision import Journal, Supervision
 
 T = TypeVar("T")
@@ -37,9 +39,10 @@ class States:
 
 @attrs.define(eq=False)
 class WatchedJournal:
-    """The journal `inner`, whose agents can be waited for."""
+    """The journal `inner`, whose agents can be waited for, and whose items remember their steps."""
 
     inner: Supervision
+    _clock: Clock
     _kept: asyncio.Event = attrs.field(factory=asyncio.Event)
     _looking: asyncio.Lock = attrs.field(factory=asyncio.Lock)
     _states: States = States(0, ())
@@ -47,7 +50,8 @@ class WatchedJournal:
 
     async def change(self, work: Callable[[Journal], T]) -> T:
         """Return what `work` returns once what it did is on the disk. Raises: as Supervision."""
-        done = await self.inner.change(work)
+        now = self._clock.now()
+        done = await self.inner.change(lambda journal: work(cast(Journal, _Noting(journal, now))))
         self._wake()
         return done
 
@@ -85,6 +89,21 @@ class WatchedJournal:
             if agents != last.agents or not last.sequence:
                 self._states = States(last.sequence + 1, agents)
             return self._states
+
+
+@attrs.define(eq=False)
+class _Noting:
+    """A journal within one transaction, in which each step of an item is noted."""
+
+    _inner: Journal
+    _now: datetime
+
+    def put_item(self, item: Item) -> None:
+        before = self._inner.item(item.item_id)
+        self._inner.put_item(timelines.noted(before, item, now=self._now))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)  # all else is as it is
 
 
 def agent(journal: Journal, entry: Entry) -> Agent:

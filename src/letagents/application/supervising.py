@@ -18,7 +18,7 @@ from letagents.domain.ids import Credential, MessageId, Token
 from letagents.domain.manifest import Entry, Execution
 from letagents.domain.sessions import Connection, Session
 from letagents.ports.clock import Clock
-from letagents.ports.supervision import Hold, Journal
+from letagents.ports.supervision import Hold, Journal, Supervision
 
 log = structlog.get_logger()
 
@@ -70,15 +70,17 @@ class Vault:
 class Supervising:
     """The sessions of supervised agents."""
 
-    journal: WatchedJournal = attrs.field(converter=WatchedJournal)
+    _kept: Supervision
     hold: Hold
     clock: Clock
     vault: Vault = attrs.field(factory=Vault)
+    journal: WatchedJournal = attrs.field(init=False)
     feeds: Feeds = attrs.field(init=False)
     started_at: datetime = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.started_at = self.clock.now()
+        self.journal = WatchedJournal(self._kept, self.clock)
         self.feeds = Feeds(self.clock)
 
     def end_waits(self) -> None:

@@ -29,6 +29,7 @@ import attrs
 
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.ids import MessageId
+from letagents.domain.item_events import ItemEvent
 
 INITIAL = "desktop-initial-message:"
 """How the name begins of what an agent is told at its beginning, and is no message of its room."""
@@ -182,6 +183,8 @@ class Item:
     """What its turn has said by a tool that its answer is."""
     move: Move | None = None
     """The move that its turn has asked for."""
+    events: tuple[ItemEvent, ...] = ()
+    """What has happened to it, the newest last."""
     mark: str = ""
     """What tells it apart from one that an earlier agent of the same name had."""
     corrections: tuple[str, ...] = ()

@@ -131,6 +131,10 @@ def _item(item: Item) -> dict[str, object]:
         "published_message_id": item.published_as,
         "last_error": item.trouble,
         "may_be_skipped": not item.is_over and not item.may_have_begun,
+        "timeline": [
+            {"phase": one.phase.value, "observed_at": to_text(one.at), "detail": one.detail}
+            for one in item.events
+        ],
     }
 
 
