@@ -195,6 +195,7 @@ class Calls:
                 self.ours.append(time.perf_counter() - middle)
                 self.plain.append(middle - began)
                 assert answered is not None
+            await ours.aclose()
             self.done.set()
         return {"structuredContent": {}}
 

@@ -9,7 +9,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,18 +42,23 @@ async def by_socket(
     socket = Path(coordinates["LETAGENTS_SUPERVISOR_DAEMON_SOCKET"])
     ours = SocketSupervisor(coordinates, socket, socket.parent, SystemIds(), patience=30.0, gap=0.0)
     with anyio.fail_after(LONGEST):
-        while True:
-            try:
-                answered = await ours.execute(Call(request_id, tool, arguments, is_change=True))
-            except (SupervisorUnavailable, SupervisorSilent):
-                await anyio.sleep(PAUSE)
-            except SupervisorRefused as error:
-                if not any(words in error.happened for words in _NOT_YET):
-                    return error.happened
-                await anyio.sleep(PAUSE)
-            else:
-                assert answered is not None
-                return answered.result
+        async with aclosing(ours):
+            return await _answered(ours, Call(request_id, tool, arguments, is_change=True))
+
+
+async def _answered(ours: SocketSupervisor, call: Call) -> Any:
+    while True:
+        try:
+            answered = await ours.execute(call)
+        except (SupervisorUnavailable, SupervisorSilent):
+            await anyio.sleep(PAUSE)
+        except SupervisorRefused as error:
+            if not any(words in error.happened for words in _NOT_YET):
+                return error.happened
+            await anyio.sleep(PAUSE)
+        else:
+            assert answered is not None
+            return answered.result
 
 
 @attrs.define(eq=False)

@@ -51,6 +51,10 @@ class Fault:
     forgets: str | None = os.environ.get("MORTAL_FORGETS")
     passed: int = 0
 
+    @property
+    def is_planned(self) -> bool:
+        return self.at is not None or self.forgets is not None
+
     def pass_by(self, edge: str) -> None:
         self.passed += 1
         if self.at in (edge, str(self.passed)):
@@ -222,7 +226,8 @@ def main() -> None:
     logs.configure(settings.log, "warning")
 
     def journal_of(generation: int) -> Supervision:
-        return MortalJournal(SqlSupervision(settings.home / "supervisor.db", generation), fault)
+        journal = SqlSupervision(settings.home / "supervisor.db", generation)
+        return MortalJournal(journal, fault) if fault.is_planned else journal
 
     def announce(generation: int) -> None:
         print(json.dumps({"generation": generation, "edges": fault.passed}), flush=True)

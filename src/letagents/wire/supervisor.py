@@ -59,6 +59,9 @@ LIST_EFFECTS = "effects.list_uncertain"
 SETTLE_EFFECT = "effects.settle"
 """The last three are ours: other supervisors do not know them."""
 
+KEEPS = "kept_connections_v1"
+"""A capability of ours: who asks may keep a connection, and ask on it again."""
+
 UNSUPPORTED = "Unsupported daemon method: "
 INVALID = "Invalid daemon request."
 NO_PARAMS = "Daemon request params must be an object."

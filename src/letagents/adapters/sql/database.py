@@ -149,8 +149,18 @@ class Database:
         self._is_sqlite = is_sqlite(self.engine)
 
     @classmethod
-    def at(cls, place: Path | str, library: SqliteLibrary | None = None) -> "Database":
-        """Return the database in the SQLite file at `place`, or at the SQLAlchemy URL it is."""
+    def at(
+        cls,
+        place: Path | str,
+        library: SqliteLibrary | None = None,
+        *,
+        has_one_writer: bool = False,
+    ) -> "Database":
+        """Return the database in the SQLite file at `place`, or at the SQLAlchemy URL it is.
+
+        Where one process writes as a rule, it does not queue: SQLite keeps others apart all the
+        same.
+        """
         library = library or sqlite_library.library()
         engine = open_engine(place, library=library)
         file = file_of(engine)
@@ -158,7 +168,7 @@ class Database:
             return cls(engine)
         return cls(
             engine,
-            Turnstile(file.with_name(f"{file.name}-turn")),
+            None if has_one_writer else Turnstile(file.with_name(f"{file.name}-turn")),
             Checkpoints(file, library.checkpoints_apart),
             Pulse(file, library.module),
             file,

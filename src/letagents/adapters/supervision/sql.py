@@ -255,7 +255,7 @@ class SqlSupervision:
     _is_open: bool = attrs.field(default=False, init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._database = Database.at(self._place)
+        self._database = Database.at(self._place, has_one_writer=True)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
 
     async def change(self, work: Callable[[Journal], T]) -> T:

@@ -1,17 +1,17 @@
-"""Asking a supervisor: one connection for each request, and what it answers is believed or not.
+"""Asking a supervisor, request by request; what it answers is believed or not.
 
 (Source: supervisor 2.1, 4.4, 4.11.) What fails before the request is written is told as nothing
 that happened; what fails after it as something that may have.
 """
 
 import asyncio
-import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
 
+from letagents.adapters.supervisor.connecting import Connection, Kept, TooLong, connected
 from letagents.domain.supervised import (
     SupervisorGarbled,
     SupervisorRefused,
@@ -24,8 +24,6 @@ from letagents.wire.supervisor import NotALine, Request, Response
 
 TIMED_OUT = "Timed out communicating with the supervisor daemon."
 CLOSED = "Supervisor connection closed before a response."
-_LONGEST_ANSWER = 64 * 1024 * 1024
-_CHUNK = 256 * 1024
 _LATER = "Call again: it may just be starting. `letagents supervise --foreground` starts one."
 _NOT_OURS = "Use a home of this user's: LETAGENTS_HOME may name that of another."
 _UNKNOWN = "Look whether it was done before you ask for it again: asked again, it is done again."
@@ -68,6 +66,8 @@ class Line:
 
     socket: Path
     _ids: Ids
+    _kept: Kept | None = None
+    """What is left for the next request, where the supervisor lets a connection be kept."""
 
     async def negotiate(self, deadline: Deadline) -> Negotiated:
         """Return what the supervisor speaks.
@@ -113,14 +113,41 @@ class Line:
                 f"The request is longer than the {wire.LONGEST_LINE} bytes that are taken.",
                 remedy="Pass less in one call.",
             )
-        answer = await _exchanged(self.socket, line, deadline)
+        answer = await self._exchanged(line, deadline)
         try:
-            response = wire.read_response(answer)
-        except NotALine as error:
-            raise _garbled("The supervisor's response is no message of the protocol.") from error
-        if response.id != request.id:
-            raise _garbled("Supervisor response id does not match its request.")
-        return response
+            return _response(answer, request)
+        except SupervisorGarbled:
+            if self._kept is not None:
+                self._kept.close()
+            raise
+
+    async def _exchanged(self, line: bytes, deadline: Deadline) -> bytes:
+        connection = await self._connected(deadline)
+        try:
+            async with asyncio.timeout_at(deadline.at):
+                return await connection.exchange(line)
+        except TimeoutError as error:
+            raise SupervisorSilent(TIMED_OUT, remedy=_UNKNOWN) from error
+        except TooLong as error:
+            raise _garbled("The supervisor's response is longer than any is.") from error
+        except OSError as error:
+            raise SupervisorSilent(CLOSED, remedy=_UNKNOWN) from error
+        finally:
+            connection.leave(self._kept)
+
+    async def _connected(self, deadline: Deadline) -> Connection:
+        if sys.platform == "win32":
+            raise SupervisorUnavailable("There is no supervisor on this system.", remedy=_LATER)
+        try:
+            async with asyncio.timeout_at(deadline.at):
+                return await connected(self.socket, self._kept)
+        except TimeoutError as error:
+            raise SupervisorUnavailable(TIMED_OUT, remedy=_LATER) from error
+        except OSError as error:
+            raise SupervisorUnavailable(
+                f"The supervisor cannot be reached: {error.strerror or 'connection refused'}.",
+                remedy=_NOT_OURS if isinstance(error, PermissionError) else _LATER,
+            ) from error
 
 
 def refused(happened: str, remedy: str | None = None) -> SupervisorRefused:
@@ -147,58 +174,12 @@ def _negotiated(version: int, told: Mapping[str, object]) -> Negotiated:
     return Negotiated(version, generation, f"{generation}:{pid}:{started}", can)
 
 
-async def _exchanged(place: Path, line: bytes, deadline: Deadline) -> bytes:
-    """Return what is answered to a line at the socket `place`. Raises: as Line.ask."""
+def _response(answer: bytes, request: Request) -> Response:
+    """Return the response to a request that a line is. Raises: SupervisorGarbled."""
     try:
-        async with asyncio.timeout_at(deadline.at):
-            connected = await _connected(place)
-    except TimeoutError as error:
-        raise SupervisorUnavailable(TIMED_OUT, remedy=_LATER) from error
-    with connected:
-        try:
-            async with asyncio.timeout_at(deadline.at):
-                await asyncio.get_running_loop().sock_sendall(connected, line)
-                return await _line_of(connected)
-        except TimeoutError as error:
-            raise SupervisorSilent(TIMED_OUT, remedy=_UNKNOWN) from error
-        except OSError as error:
-            raise SupervisorSilent(CLOSED, remedy=_UNKNOWN) from error
-
-
-async def _connected(place: Path) -> socket.socket:
-    """Return a connection: bare, since making a transport for one line costs more than the line."""
-    if sys.platform == "win32":
-        raise SupervisorUnavailable("There is no supervisor on this system.", remedy=_LATER)
-    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        made.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(made, str(place))
-    except OSError as error:
-        made.close()
-        raise SupervisorUnavailable(
-            f"The supervisor cannot be reached: {error.strerror or 'connection refused'}.",
-            remedy=_NOT_OURS if isinstance(error, PermissionError) else _LATER,
-        ) from error
-    except BaseException:
-        made.close()
-        raise
-    return made
-
-
-async def _line_of(connected: socket.socket) -> bytes:
-    """Return what comes up to the end of the first line.
-
-    Raises:
-        OSError: it ends before.
-        SupervisorGarbled: it is longer than any answer.
-    """
-    loop, came = asyncio.get_running_loop(), bytearray()
-    while len(came) < _LONGEST_ANSWER:
-        chunk = await loop.sock_recv(connected, _CHUNK)
-        line, end, _ = chunk.partition(b"\n")
-        came += line
-        if end:
-            return bytes(came)
-        if not chunk:
-            raise ConnectionError(CLOSED)
-    raise _garbled("The supervisor's response is longer than any is.")
+        response = wire.read_response(answer)
+    except NotALine as error:
+        raise _garbled("The supervisor's response is no message of the protocol.") from error
+    if response.id != request.id:
+        raise _garbled("Supervisor response id does not match its request.")
+    return response

@@ -16,6 +16,7 @@ import attrs
 from letagents.adapters.supervisor import coordinates, effects
 from letagents.adapters.supervisor.calls import NEVER, Deadline, Line, Negotiated, refused
 from letagents.adapters.supervisor.checkpoints import Checkpoints
+from letagents.adapters.supervisor.connecting import Kept
 from letagents.adapters.supervisor.coordinates import Coordinates
 from letagents.adapters.supervisor.successors import outlasting
 from letagents.domain import bindings
@@ -81,14 +82,16 @@ class SocketSupervisor:
     _confirmed: dict[str, _Confirmed] = attrs.field(factory=dict)
     _known: Negotiated | None = None
     """What the supervisor spoke that did the last call."""
+    _kept: Kept = attrs.field(factory=Kept)
     _checkpoints: Checkpoints[_Route] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._checkpoints = Checkpoints(self._send_checkpoint, self._forget)
 
     async def aclose(self) -> None:
-        """Send no checkpoint any longer."""
+        """Send no checkpoint any longer, and keep no connection."""
         await self._checkpoints.aclose()
+        self._kept.close()
 
     async def settled(self) -> None:
         """Return when no checkpoint is waiting to be sent."""
@@ -240,7 +243,11 @@ class SocketSupervisor:
 
     async def _executed(self, at: Coordinates, negotiated: Negotiated, call: Call) -> Response:
         params = effects.params(at, negotiated, call)
-        return await self._line(at).ask(negotiated.version, wire.EXECUTE, params, NEVER)
+        may_keep = wire.KEEPS in negotiated.capabilities
+        if not may_keep:
+            self._kept.close()
+        line = Line(at.socket, self._ids, self._kept if may_keep else None)
+        return await line.ask(negotiated.version, wire.EXECUTE, params, NEVER)
 
     async def prepare(self, call: Call) -> Told:
         """Ask what is to be done about a call. Raises: as Supervisor."""

@@ -68,7 +68,10 @@ class Methods:
             "implementation_version": self.identity.implementation,
             "runtime_environment_fingerprint": self.identity.environment_fingerprint,
             "compatibility_fingerprint": self.identity.compatibility_fingerprint,
-            "capabilities": {flag: name in self._table for flag, name in _CAPABILITIES.items()},
+            "capabilities": {
+                **{flag: name in self._table for flag, name in _CAPABILITIES.items()},
+                wire.KEEPS: True,
+            },
             "generation": self.sessions.hold.generation,
             "pid": os.getpid(),
             "started_at": to_text(self.sessions.started_at),
