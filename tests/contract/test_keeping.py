@@ -10,7 +10,8 @@ from tests.contract.keeping import ROOM, World, killed_at
 
 from letagents.application.household import Household
 from letagents.domain.errors import NotAvailable
-from letagents.domain.manifest import Ending, Entry, FenceLost, ManifestRefused
+from letagents.domain.generations import FenceLost
+from letagents.domain.manifest import Ending, Entry, ManifestRefused
 from letagents.domain.recovery import LOOP, Action, Desired, History
 from letagents.domain.workplaces import (
     Kept,

@@ -19,9 +19,10 @@ from letagents.domain.bindings import Claim
 from letagents.domain.effect_authority import Coordinates
 from letagents.domain.effects import LARGEST_READ, Answer, EffectRefused, State
 from letagents.domain.errors import LetAgentsError, OutcomeUnknown, StateUnavailable
+from letagents.domain.generations import FenceLost
 from letagents.domain.ids import Token
 from letagents.domain.inbox import Item
-from letagents.domain.manifest import FenceLost, TurnControl, TurnControlStatus
+from letagents.domain.manifest import TurnControl, TurnControlStatus
 from letagents.domain.room_moves import RoomMoveRefused
 from letagents.ports.supervision import Journal, Supervision
 from letagents.ports.tools import Authority

@@ -9,7 +9,7 @@ import pytest
 from letagents.adapters.supervision.memory import MemoryPlace, MemorySupervision
 from letagents.adapters.supervision.sql import SqlSupervision
 from letagents.domain.errors import StateDamaged, StateUnavailable
-from letagents.domain.manifest import FenceLost
+from letagents.domain.generations import FenceLost
 from letagents.ports.supervision import Supervision
 from letagents.testing.contracts.supervision import Opened, SupervisionContract, entry
 

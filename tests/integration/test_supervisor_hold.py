@@ -8,7 +8,7 @@ import pytest
 
 from letagents.adapters.supervision.hold import COUNTER, JOURNAL, LOCK, HomeHold
 from letagents.domain.errors import StateUnavailable
-from letagents.domain.manifest import AlreadySupervised, FenceLost, GenerationDamaged
+from letagents.domain.generations import AlreadySupervised, FenceLost, GenerationDamaged
 
 
 def taken(home: Path) -> HomeHold:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import attrs
 import pytest
 
-from letagents.domain import agent_states, inbox, manifest, recovery
+from letagents.domain import agent_states, executions, inbox, recovery
 from letagents.domain.agent_states import State
 from letagents.domain.inbox import Item, TurnBinding
 from letagents.domain.manifest import Ending, Entry, Execution, Process
@@ -13,10 +13,10 @@ from letagents.domain.recovery import Desired
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 NEW = Entry("e1", "workshop", "Ada", "codex", NOW, desired=Desired.RUNNING)
-BEGUN = manifest.begun(NEW, Execution("x1", "w1", 7, NOW))
-BORN = manifest.born(BEGUN, "x1", Process("scripted", 4242, "birth-1"))
-THERE = manifest.started(BORN, "c1")
-OVER = manifest.ended(THERE, "x1", Ending.EXITED, now=NOW)
+BEGUN = executions.begun(NEW, Execution("x1", "w1", 7, NOW))
+BORN = executions.born(BEGUN, "x1", Process("scripted", 4242, "birth-1"))
+THERE = executions.started(BORN, "c1")
+OVER = executions.ended(THERE, "x1", Ending.EXITED, now=NOW)
 WAITING = Item("i1", "e1", "workshop", "msg_1", 1)
 BEGINNING = inbox.dispatched(WAITING)
 AT_WORK = inbox.started(BEGINNING, TurnBinding("t1", "w1", "x1", "c1"))

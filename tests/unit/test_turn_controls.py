@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import attrs
 import pytest
 
-from letagents.domain import inbox, manifest, turn_controls, turn_prompts, turns
+from letagents.domain import executions, inbox, turn_controls, turn_prompts, turns
 from letagents.domain.errors import Malformed
 from letagents.domain.inbox import Item, Stage, TurnBinding
 from letagents.domain.manifest import Entry, Execution, Process, TurnControl, TurnControlStatus
@@ -28,9 +28,9 @@ NAMED = Named(
 
 def agent(control: TurnControl | None = None) -> Entry:
     entry = Entry("e1", "workshop", "Ada", "codex", NOW, desired=Desired.RUNNING)
-    entry = manifest.begun(entry, Execution("x1", "w1", 1, NOW))
-    entry = manifest.born(entry, "x1", Process("scripted", 1, "birth-1"))
-    return attrs.evolve(manifest.started(entry, "c1"), control=control)
+    entry = executions.begun(entry, Execution("x1", "w1", 1, NOW))
+    entry = executions.born(entry, "x1", Process("scripted", 1, "birth-1"))
+    return attrs.evolve(executions.started(entry, "c1"), control=control)
 
 
 def in_turn(turn_id: str = "t1") -> Item:

@@ -7,7 +7,7 @@ import structlog
 
 from letagents.application import entries
 from letagents.application.supervising import Supervising
-from letagents.domain import manifest, recovery
+from letagents.domain import executions, recovery
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.manifest import Ending, Entry, Execution, Process
 from letagents.domain.turns import ConversationMissing
@@ -45,25 +45,25 @@ class AgentRecord:
 
         def begin(known: Entry) -> Entry:
             history = recovery.begun(known.history, execution.execution_id)
-            return attrs.evolve(manifest.begun(known, execution), history=history)
+            return attrs.evolve(executions.begun(known, execution), history=history)
 
         return await self.change(begin), execution
 
     async def born(self, execution: Execution, there: Connection) -> None:
         """Write down which process it is that was begun, before its program begins."""
         process = Process(**attrs.asdict(there))
-        await self.change(lambda known: manifest.born(known, execution.execution_id, process))
+        await self.change(lambda known: executions.born(known, execution.execution_id, process))
 
     async def started(self, conversation_id: str) -> Entry:
         """Write down that a conversation goes on in the process."""
-        return await self.change(lambda known: manifest.started(known, conversation_id))
+        return await self.change(lambda known: executions.started(known, conversation_id))
 
     async def failed(self, execution: Execution, error: LetAgentsError) -> None:
         """Write down that no process came of it, and why."""
         now = self.sessions.clock.now()
 
         def fail(known: Entry) -> Entry:
-            over = manifest.ended(known, execution.execution_id, Ending.STOPPED, now=now)
+            over = executions.ended(known, execution.execution_id, Ending.STOPPED, now=now)
             history = recovery.failed(over.history, now=now)
             gone_on = None if isinstance(error, ConversationMissing) else over.continuation_id
             return attrs.evolve(
@@ -83,7 +83,7 @@ class AgentRecord:
             there = known.execution
             if there is None or there.execution_id != execution.execution_id or there.is_over:
                 return known
-            over = manifest.ended(
+            over = executions.ended(
                 known, execution.execution_id, ending, now=now, exit_code=code, tail=tail
             )
             return attrs.evolve(over, history=attrs.evolve(over.history, pending=None))

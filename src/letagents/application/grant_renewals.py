@@ -6,8 +6,8 @@ import structlog
 from letagents.application.granted_sessions import GrantedSessions, Held
 from letagents.domain import held_grants
 from letagents.domain.errors import LetAgentsError
+from letagents.domain.generations import FenceLost
 from letagents.domain.held_grants import HEARTBEAT, LASTS, Grant, GrantCallFailed
-from letagents.domain.manifest import FenceLost
 
 log = structlog.get_logger()
 

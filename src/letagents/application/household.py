@@ -13,8 +13,9 @@ from letagents.application.keeping import Keeper
 from letagents.application.open_models import OpenModels
 from letagents.domain import ingress, manifest, open_models, recovery
 from letagents.domain.errors import LetAgentsError, NotAvailable
+from letagents.domain.generations import FenceLost
 from letagents.domain.ingress import Ingress
-from letagents.domain.manifest import Entry, FenceLost, TurnControl
+from letagents.domain.manifest import Entry, TurnControl
 from letagents.domain.open_models import Endpoint
 from letagents.domain.recovery import Desired, History
 from letagents.domain.turn_controls import TurnControlRefused

@@ -23,8 +23,9 @@ from letagents.application.supervising import Supervising
 from letagents.application.tending import LOOK_AGAIN, Tending
 from letagents.domain import recovery
 from letagents.domain.errors import LetAgentsError
+from letagents.domain.generations import FenceLost
 from letagents.domain.ingress import Ingress
-from letagents.domain.manifest import Ending, Entry, Execution, FenceLost, TurnControl
+from letagents.domain.manifest import Ending, Entry, Execution, TurnControl
 from letagents.domain.recovery import Action, Seen
 from letagents.domain.turns import ProcessAmbiguous
 from letagents.ports.ids import Ids

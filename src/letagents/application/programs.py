@@ -5,7 +5,7 @@ from collections.abc import Callable
 import attrs
 
 from letagents.application.agent_records import AgentRecord
-from letagents.domain import manifest
+from letagents.domain import executions
 from letagents.domain.manifest import Entry, Execution
 from letagents.domain.workplaces import Context
 from letagents.ports.providers import (
@@ -80,7 +80,7 @@ class Program:
         if process is None:
             return Gone()
         connection = Connection(**attrs.asdict(process))
-        if conversation_id is None or manifest.came_to_nothing(entry):
+        if conversation_id is None or executions.came_to_nothing(entry):
             await self.provider.abandon(connection)
             return Gone()
         launch = self.launch_of(entry, execution, "")

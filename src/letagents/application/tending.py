@@ -16,8 +16,9 @@ from letagents.application.polling_turns import PollingTurn
 from letagents.application.polls import Polls
 from letagents.domain import manifest, turn_answers
 from letagents.domain.errors import LetAgentsError, Retry
+from letagents.domain.generations import FenceLost
 from letagents.domain.ids import RoomId
-from letagents.domain.manifest import Ending, Entry, Execution, FenceLost, TurnControl
+from letagents.domain.manifest import Ending, Entry, Execution, TurnControl
 from letagents.domain.turn_controls import TurnControlRefused
 from letagents.ports.providers import Cause, Conversation
 from letagents.ports.supervision import Journal

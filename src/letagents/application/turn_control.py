@@ -9,7 +9,7 @@ import structlog
 from letagents.application import entries
 from letagents.application.household import Household
 from letagents.application.supervising import Supervising
-from letagents.domain import inbox, manifest, turn_controls
+from letagents.domain import generations, inbox, turn_controls
 from letagents.domain.manifest import TurnControl, TurnControlStatus
 from letagents.domain.turn_controls import Named, Resolution, TurnControlRefused
 from letagents.ports.supervision import Journal
@@ -47,7 +47,7 @@ class TurnControls:
             Malformed: the action has no name, or the correction is none.
         """
         turn_controls.check_action(asked.action_id, asked.correction)
-        if not manifest.is_current(asked.generation, self.sessions.hold.generation):
+        if not generations.is_current(asked.generation, self.sessions.hold.generation):
             raise TurnControlRefused(
                 "The supervisor generation changed; refresh before stopping a turn.",
                 remedy="Look again: `letagents agents status AGENT`.",

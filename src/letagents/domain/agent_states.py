@@ -8,7 +8,7 @@ J151  How an agent is follows from what is wanted of it, its process, and the me
 
 import enum
 
-from letagents.domain import manifest
+from letagents.domain import executions
 from letagents.domain.inbox import Item, Stage
 from letagents.domain.manifest import Entry
 from letagents.domain.recovery import Desired
@@ -49,7 +49,7 @@ def of(entry: Entry, first: Item | None) -> State:
         return _THERE.get(entry.desired, State.RECOVERING)
     if entry.desired in _ON_ITS_WAY:
         return _ON_ITS_WAY[entry.desired]
-    if execution.process is None or manifest.came_to_nothing(entry):
+    if execution.process is None or executions.came_to_nothing(entry):
         return State.STARTING
     return State.WORKING if first is not None and _is_at_work(first) else State.IDLE
 

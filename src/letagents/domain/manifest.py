@@ -1,17 +1,8 @@
-"""The agents that a supervisor looks after, and the processes that each has had.
+"""The agents that a supervisor looks after, as they are written down.
 
 (Source: supervisor 1, 6.1, 6.4, 6.5.)
 
-J50  A supervisor's generation is one more than the last one's; a number that cannot be read is
-     never guessed.
-J51  Only the supervisor whose generation is the newest changes anything.
-J52  An agent has one living process at most, and each has a name of its own for ever.
-J53  How a process ended is written down once, and stays.
 J54  What a person wants of an agent is changed by who saw what was wanted before.
-J47  A process is written down before its program begins: one that is not written down never ran.
-J48  What came to no conversation is not gone on with: it is ended before another is started.
-J140  Of an agent's processes before the last one the newest are remembered, each with its end, and
-      how many there were; of the last two also what they wrote last.
 J46  A name of an agent is no other's, and an agent is forgotten only when it is stopped; with it
       what it was told, so that the next one of its name begins anew.
 J103  An agent that polls by itself is run by Codex, and its room is on a server.
@@ -24,7 +15,7 @@ from datetime import datetime
 
 import attrs
 
-from letagents.domain import bindings, names, recovery
+from letagents.domain import bindings, names
 from letagents.domain.bindings import Place
 from letagents.domain.custody import Polling
 from letagents.domain.errors import LetAgentsError, Malformed
@@ -35,13 +26,6 @@ from letagents.domain.surfaces import LOCAL_ROOMS
 from letagents.domain.workplaces import Worktree
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
-_NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,14})\n?")
-
-REMEMBERED = 20
-"""So many of an agent's earlier processes are remembered."""
-
-LONGEST_TAIL = 4000
-"""Characters that are kept of what a process wrote last."""
 
 POLLS_IN = "codex"
 PROVIDERS = ("codex", "claude-code", "open-model", "cursor")
@@ -51,42 +35,6 @@ class ManifestRefused(LetAgentsError):
     """The manifest does not change in that way. Nothing was changed."""
 
     code = "manifest_refused"
-
-
-class FenceLost(LetAgentsError):
-    """A newer supervisor has taken over; this one changes nothing more."""
-
-    code = "fence_lost"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Supervisor generation fence was lost; exiting stale daemon.",
-            remedy="Call again: the newer supervisor answers at the same place.",
-        )
-
-
-class AlreadySupervised(LetAgentsError):
-    """Another supervisor runs in the same home."""
-
-    code = "already_supervised"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "A supervisor daemon already owns this host lock.",
-            remedy="Use that one, or end it first.",
-        )
-
-
-class GenerationDamaged(LetAgentsError):
-    """The file that counts generations is not as it was written."""
-
-    code = "generation_damaged"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Supervisor generation state is malformed; refusing to roll back fencing.",
-            remedy="Write into that file a number that is higher than any generation there was.",
-        )
 
 
 class Delivery(enum.Enum):
@@ -269,39 +217,11 @@ class Entry:
         )
 
 
-def is_current(generation: int | None, own: int) -> bool:
-    """Whether a call is meant for this supervisor, whose generation is `own`, and no other."""
-    return generation == own
-
-
 def unknown(entry_id: str) -> ManifestRefused:
     """Return what is said to who names an agent that is not there."""
     return ManifestRefused(
         f"Unknown daemon manifest entry: {entry_id}", remedy="Name an agent that there is."
     )
-
-
-def next_generation(text: str | None) -> int:
-    """Return the generation after the one that a file tells; None is a file that is not there.
-
-    Raises:
-        GenerationDamaged: it tells none.
-    """
-    if text is None:
-        return 1
-    if not _NUMBER.fullmatch(text):
-        raise GenerationDamaged
-    return int(text) + 1
-
-
-def check_fence(own: int, text: str | None) -> None:
-    """Let a supervisor act whose generation the file tells.
-
-    Raises:
-        FenceLost: it tells another.
-    """
-    if text is None or not _NUMBER.fullmatch(text) or int(text) != own:
-        raise FenceLost
 
 
 def wanted(entry: Entry, desired: Desired, *, expected: Desired | None = None) -> Entry | None:
@@ -377,93 +297,3 @@ def check_removable(entry: Entry) -> None:
             f"{entry.entry_id} is not stopped.",
             remedy=f"Stop it first: `letagents agents stop {entry.entry_id}`.",
         )
-
-
-def begun(entry: Entry, execution: Execution) -> Entry:
-    """Return the entry with a new process.
-
-    Raises:
-        ManifestRefused: it has one that lives, or had one of that name.
-    """
-    before = entry.execution
-    if before is not None and before.ended_at is None:
-        raise ManifestRefused(
-            f"{entry.entry_id} has a process already.", remedy="Wait until that one has ended."
-        )
-    if before is not None and before.execution_id == execution.execution_id:
-        raise ManifestRefused(
-            "A process has a name that no other ever had.", remedy="Give it another name."
-        )
-    fresh = attrs.evolve(entry, execution=execution, work_attempt_id=execution.work_attempt_id)
-    if before is None:
-        return fresh
-    forgotten = (attrs.evolve(one, tail="") for one in entry.earlier)
-    earlier = (*forgotten, before)[-REMEMBERED:]
-    return attrs.evolve(fresh, earlier=earlier, restarts=entry.restarts + 1)
-
-
-def born(entry: Entry, execution_id: str, process: Process) -> Entry:
-    """Return the entry once it is known which process the new one is, before its program begins.
-
-    Raises:
-        ManifestRefused: it has begun none of that name, or that one has been born.
-    """
-    execution = entry.execution
-    if execution is None or execution.is_over or execution.process is not None:
-        raise _nothing_begins(entry)
-    if execution.execution_id != execution_id:
-        raise _nothing_begins(entry)
-    return attrs.evolve(entry, execution=attrs.evolve(execution, process=process))
-
-
-def started(entry: Entry, continuation_id: str) -> Entry:
-    """Return the entry once a conversation goes on in its new process.
-
-    Raises:
-        ManifestRefused: it has none.
-    """
-    execution = entry.execution
-    if execution is None or execution.is_over or execution.process is None:
-        raise _nothing_begins(entry)
-    history = recovery.succeeded(entry.history)
-    return attrs.evolve(entry, continuation_id=continuation_id, history=history, last_error=None)
-
-
-def _nothing_begins(entry: Entry) -> ManifestRefused:
-    return ManifestRefused(
-        f"{entry.entry_id} has no process that begins.", remedy="Look at the agent again."
-    )
-
-
-def came_to_nothing(entry: Entry) -> bool:
-    """Whether the entry's process is one in which no conversation goes on yet (J48)."""
-    return entry.continuation_id is None or entry.history.pending is not None
-
-
-def ended(
-    entry: Entry,
-    execution_id: str,
-    ending: Ending,
-    *,
-    now: datetime,
-    exit_code: int | None = None,
-    tail: str = "",
-) -> Entry:
-    """Return the entry once that process has ended; `tail` is what it wrote last.
-
-    Raises:
-        ManifestRefused: it is another's, or its end is written down already.
-    """
-    execution = entry.execution
-    if execution is None or execution.execution_id != execution_id or execution.ended_at:
-        raise ManifestRefused(
-            "Execution terminal payloads are append-only and immutable.",
-            remedy="Look at the agent again.",
-        )
-    over = attrs.evolve(
-        execution, ended_at=now, ending=ending, exit_code=exit_code, tail=tail[-LONGEST_TAIL:]
-    )
-    history = entry.history
-    if ending is not Ending.STOPPED:
-        history = recovery.ended(history, now=now)
-    return attrs.evolve(entry, execution=over, history=history)

@@ -11,7 +11,7 @@ from letagents.adapters.system import SystemClock, SystemIds
 from letagents.application.recovering import recover
 from letagents.application.supervised_effects import SupervisedEffects
 from letagents.application.supervising import Supervising
-from letagents.domain.manifest import AlreadySupervised
+from letagents.domain.generations import AlreadySupervised
 from letagents.wiring.quiet import quiet_by_default
 
 if TYPE_CHECKING:

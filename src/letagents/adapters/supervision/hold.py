@@ -12,9 +12,9 @@ import attrs
 
 from letagents.adapters import private
 from letagents.adapters.sql.file_lock import FileLock
-from letagents.domain import manifest
+from letagents.domain import generations
 from letagents.domain.errors import StateUnavailable
-from letagents.domain.manifest import AlreadySupervised, FenceLost
+from letagents.domain.generations import AlreadySupervised, FenceLost
 
 LOCK = "daemon.lock"
 COUNTER = "daemon.lock.generation"
@@ -68,7 +68,7 @@ class HomeHold:
             raise
 
     def _next(self) -> int:
-        generation = manifest.next_generation(self._counted())
+        generation = generations.next_generation(self._counted())
         self._count(generation)
         return generation
 
@@ -76,7 +76,7 @@ class HomeHold:
         """Do nothing as long as no newer supervisor has taken over. Raises: FenceLost."""
         if not self._generation:
             raise FenceLost
-        manifest.check_fence(self._generation, self._counted())
+        generations.check_fence(self._generation, self._counted())
 
     def close(self) -> None:
         """Give the right up; the files stay."""

@@ -9,9 +9,10 @@ import attrs
 from letagents.domain.bindings import Binding
 from letagents.domain.effects import Effect, Key, Weight
 from letagents.domain.errors import StateUnavailable
+from letagents.domain.generations import FenceLost
 from letagents.domain.inbox import Item
 from letagents.domain.ingress import Ingress
-from letagents.domain.manifest import Entry, FenceLost
+from letagents.domain.manifest import Entry
 from letagents.ports.supervision import Journal
 
 T = TypeVar("T")

@@ -30,9 +30,10 @@ from letagents.adapters.supervision.tables import (
 from letagents.domain.bindings import Binding
 from letagents.domain.effects import Effect, Key, Weight
 from letagents.domain.errors import OutcomeUnknown, StateDamaged, StateUnavailable
+from letagents.domain.generations import FenceLost
 from letagents.domain.inbox import Item
 from letagents.domain.ingress import Ingress
-from letagents.domain.manifest import Entry, FenceLost
+from letagents.domain.manifest import Entry
 from letagents.ports.supervision import Journal
 from letagents.wire import kept
 

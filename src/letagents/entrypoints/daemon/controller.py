@@ -13,7 +13,7 @@ import attrs
 from letagents.application import entries
 from letagents.application.household import Household
 from letagents.application.supervising import Supervising
-from letagents.domain import manifest
+from letagents.domain import generations, manifest
 from letagents.domain.errors import Malformed, NotAvailable
 from letagents.domain.ingress import Ingress
 from letagents.domain.manifest import Entry, Execution
@@ -109,7 +109,7 @@ class Controller:
         entry_id = params.text("entry_id")
         known = await entries.find(self.sessions.journal, entry_id)
         generation, own = params.number("daemon_generation"), self.sessions.hold.generation
-        if known is None or not manifest.is_current(generation, own):
+        if known is None or not generations.is_current(generation, own):
             return {"status": "stale", "last_observed_message_id": None}
         text = _initial(params)
         if text is not None:

@@ -11,7 +11,7 @@ import attrs
 from letagents.application import entries
 from letagents.application.household import Household
 from letagents.application.supervising import Supervising
-from letagents.domain import manifest, room_moves, rooms
+from letagents.domain import generations, room_moves, rooms
 from letagents.domain.manifest import Entry, RoomMove
 from letagents.domain.room_moves import RoomMoveRefused
 from letagents.entrypoints.daemon.table import Table
@@ -95,7 +95,7 @@ class Moves:
     def _check(self, params: Params) -> None:
         """Take a word only under the generation of this supervisor."""
         own = self.sessions.hold.generation
-        if not manifest.is_current(params.number("daemon_generation"), own):
+        if not generations.is_current(params.number("daemon_generation"), own):
             raise RoomMoveRefused(
                 "The supervisor generation changed; refresh before moving an agent.",
                 remedy="Look again: `letagents agents status AGENT`.",

@@ -18,7 +18,7 @@ import attrs
 import structlog
 
 from letagents.domain.errors import LetAgentsError, NotAvailable
-from letagents.domain.manifest import FenceLost
+from letagents.domain.generations import FenceLost
 from letagents.entrypoints.daemon.methods import Methods
 from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import NotALine, Request, Response

@@ -16,7 +16,7 @@ import attrs
 import pytest
 
 from letagents.domain import turn_prompts
-from letagents.domain.manifest import FenceLost
+from letagents.domain.generations import FenceLost
 from letagents.domain.turn_prompts import Item
 from letagents.domain.turns import (
     NO_REPLY,

@@ -19,10 +19,11 @@ from letagents.domain import effects, inbox
 from letagents.domain.bindings import Binding
 from letagents.domain.effects import Effect, Key, Move, State, Weight
 from letagents.domain.errors import StateUnavailable
+from letagents.domain.generations import FenceLost
 from letagents.domain.ids import MessageId
 from letagents.domain.inbox import Item, TurnBinding
 from letagents.domain.ingress import Ingress
-from letagents.domain.manifest import Ending, Entry, Execution, FenceLost
+from letagents.domain.manifest import Ending, Entry, Execution
 from letagents.domain.recovery import Desired, History
 from letagents.ports.supervision import Journal, Supervision
 
