@@ -8,8 +8,8 @@ import pytest
 
 from letagents.domain import effects, inbox, messages, turn_answers
 from letagents.domain.effects import Effect, EffectRefused, Key, Move, State
-from letagents.domain.inbox import NO_REPLY, Item, TurnBinding, reply
-from letagents.domain.turns import Answered, Silent
+from letagents.domain.inbox import NO_REPLY, Item, Stage, TurnBinding, reply
+from letagents.domain.turns import Answered, Interrupted, Silent
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 ITEM = inbox.started(
@@ -104,6 +104,15 @@ def test_what_was_said_by_the_tool_is_read_as_the_turn_s_end() -> None:
     assert turn_answers.said(said({"outcome": "no_reply"})) == Silent()
     assert turn_answers.said(ITEM) is None
     assert turn_answers.said(None) is None
+
+
+@pytest.mark.rule("J157", "J82")
+def test_a_turn_that_nobody_has_stopped_is_passed_over_by_nobody() -> None:
+    left = turn_answers.ended(ITEM, Interrupted())
+    answered = turn_answers.ended(said(SAYS), Interrupted())
+
+    assert (left.stage, left.trouble) == (Stage.BLOCKED, turn_answers.BROKEN_OFF)
+    assert (answered.stage, answered.outcome) == (Stage.PUBLISHING, inbox.reply("Done."))
 
 
 @pytest.mark.rule("J153")

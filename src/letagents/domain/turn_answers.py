@@ -9,6 +9,8 @@ J80  A turn says by the tool once how it is answered, and only where its provide
 J81  It is not said while a change of that turn is under way.
 J82  What was said by the tool is the turn's answer, however its program ends.
 J83  An answer opens a thread if its turn asked for that; one to a message of a thread stays there.
+J157  A turn that was broken off is passed over where a person has stopped it, and nowhere else: who
+      pauses an agent, or ends its program, leaves a message that waits for a person's word.
 J153  An answer is posted as a room keeps it: what no room keeps of it is marked, and one that is
      too long is cut and says so. Nobody is there who could be asked to say it otherwise.
 """
@@ -26,6 +28,7 @@ from letagents.domain.turns import Answered, Fate, Silent
 COMPLETE, THREAD = "complete_room_turn", "set_reply_thread"
 TOOLS = (COMPLETE, THREAD)
 """What a supervisor writes down and does not run."""
+BROKEN_OFF = "Its turn was broken off before it had an answer."
 LARGEST = 32 * 1024
 """Bytes of an answer that is said by the tool."""
 _SAY_IT = "Call complete_room_turn with outcome reply and its text, or with outcome no_reply alone."
@@ -140,7 +143,7 @@ def goes_into_thread(item: Item) -> bool:
 
 def ended(item: Item, fate: Fate) -> Item:
     """Return an item once its turn is over, or cannot be known to be."""
-    if item.proposal is not None and not isinstance(fate, turns.Interrupted):
+    if item.proposal is not None:
         return inbox.ended(item, item.proposal)
     match fate:
         case turns.Answered():
@@ -152,7 +155,7 @@ def ended(item: Item, fate: Fate) -> Item:
         case turns.NeverStarted():
             return inbox.ended(item, inbox.NEVER_BEGAN)
         case turns.Interrupted():
-            return inbox.cancelled(item)
+            return inbox.blocked(item, BROKEN_OFF)
         case turns.Failed() | turns.Unknowable():
             return inbox.blocked(item, fate.why)
     return item
