@@ -7,8 +7,8 @@ from typing import Any
 
 import attrs
 import pytest
-from tests.contract.test_borrowed_rooms import Watched
-from tests.contract.test_worker_bearers import World, opened
+from tests.contract.bearing import World, opened
+from tests.contract.borrowing import Watched
 
 from letagents.domain.modes import Mode
 from letagents.domain.surfaces import Caller

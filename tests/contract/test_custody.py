@@ -8,8 +8,8 @@ from typing import Any
 
 import attrs
 import pytest
+from tests.contract.borrowing import World, borrowing
 from tests.contract.supervised import SERVER
-from tests.contract.test_borrowed_rooms import World, borrowing
 
 from letagents.adapters.supervisor.custody import SocketCustody
 from letagents.adapters.system import SystemIds

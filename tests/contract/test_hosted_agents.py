@@ -12,58 +12,27 @@ from typing import Any
 
 import attrs
 import pytest
-from tests.contract.keeping import ROOM, World, killed_at
-from tests.contract.served import TOKEN, client, hosting
+from tests.contract.keeping import ROOM, killed_at
+from tests.contract.keeping_on_a_server import SERVER, ServedWorld
+from tests.contract.served import TOKEN
 
-from letagents.adapters.rooms.hosted.calls import Calls
-from letagents.adapters.rooms.hosted.rooms import HostedRooms
 from letagents.adapters.state.memory import MemoryState
 from letagents.application.client import LetAgents
-from letagents.application.servers import Lodging, Servers
+from letagents.application.servers import Servers
 from letagents.domain.errors import ConnectionLost
 from letagents.domain.fencing import UNNUMBERED, Fence
 from letagents.domain.ids import ClientKey, SessionId
-from letagents.domain.manifest import Entry
 from letagents.domain.messages import Draft, Latest
 from letagents.domain.recovery import Action
 from letagents.entrypoints.daemon.tools import RoomTools
 from letagents.ports.tools import Authority
 from letagents.settings import Settings
-from letagents.wire import kept
 from letagents.wiring.client import open_letagents
 
 pytestmark = [
     pytest.mark.anyio,
     pytest.mark.skipif(sys.platform == "win32", reason="supervisors are not there"),
 ]
-SERVER = "https://rooms.test"
-
-
-@attrs.define(eq=False)
-class ServedWorld(World):
-    """Its rooms are behind a server; what calls it shows `token`."""
-
-    token: str | None = TOKEN
-    hosted: HostedRooms | None = None
-
-    async def open(self) -> None:
-        await super().open()
-        http = client(hosting(self.rooms, self.clock))  # in this process: there is nothing to close
-        self.hosted = HostedRooms(Calls(http, lambda: self.token))
-
-    def fresh(self) -> Entry:
-        return attrs.evolve(super().fresh(), api_url=SERVER)
-
-    async def lodging(self, api_url: str) -> Lodging:
-        assert (api_url, self.hosted is None) == (SERVER, False)
-        assert self.hosted is not None
-        return Lodging(self.hosted, owner_label="Ada")
-
-    def written(self) -> str:
-        """Return all that the journal keeps."""
-        journal = self.place.journal
-        values = [*journal.entries(), journal.binding("e1"), *journal._items.values()]
-        return "".join(kept.written(one) for one in values if one is not None)
 
 
 @pytest.fixture

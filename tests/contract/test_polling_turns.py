@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import attrs
 import pytest
 from tests.contract.edges import Edge, Killed
+from tests.contract.keeping_on_a_server import SERVER, ServedWorld
 from tests.contract.served import TOKEN, client, hosting
-from tests.contract.test_hosted_agents import SERVER, ServedWorld
 
 from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.adapters.rooms.hosted.rooms import HostedRooms
