@@ -12,7 +12,7 @@ import structlog
 from letagents.application import entries
 from letagents.application.agent_feed import Feeds
 from letagents.application.agent_states import WatchedJournal
-from letagents.domain import bindings, effect_authority, fencing
+from letagents.domain import bindings, custody, effect_authority, fencing
 from letagents.domain.bindings import Binding, BindingRefused, Claim, Lent, Place
 from letagents.domain.ids import Credential, MessageId, Token
 from letagents.domain.manifest import Entry, Execution
@@ -212,30 +212,14 @@ class Supervising:
         """
 
         def checkpoint(journal: Journal) -> MessageId:
-            place = _place(journal, claim.entry_id)
+            entry, known = journal.entry(claim.entry_id), journal.binding(claim.entry_id)
+            place = entry.place if entry is not None else None
             whole = attrs.evolve(claim, room_id=place.room_id if place is not None else "")
             bindings.check(whole, place, about="Worker cursor")
-            known = journal.binding(claim.entry_id)
-            entry = journal.entry(claim.entry_id)
-            if entry is not None and entry.polling is not None:
-                raise BindingRefused(
-                    "Custodial polling requires exact offer acknowledgement; legacy cursor "
-                    "checkpoints are disabled.",
-                    remedy="Pass the cursor to wait_for_messages.",
-                )
-            if known is None or not bindings.is_of_process(known, whole):
-                raise BindingRefused(
-                    "Worker cursor checkpoint does not match the active supervised binding.",
-                    remedy=_REMEDY,
-                )
-            to = bindings.cursor(text)
-            if to is None:
-                raise BindingRefused(
-                    "Compatibility worker cursor must be a numeric room message id.",
-                    remedy="Pass the id of a message, such as msg_3.",
-                )
-            there = bindings.advanced(known, to, now=self.clock.now())
-            if there is not known:
+            custody.check_checkpoint(entry.polling if entry is not None else None)
+            own, to = bindings.of_cursor(known, whole), bindings.checked_cursor(text)
+            there = bindings.advanced(own, to, now=self.clock.now())
+            if there is not own:
                 journal.put_binding(there)
             return there.cursor or to
 

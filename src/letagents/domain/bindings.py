@@ -27,6 +27,7 @@ from datetime import datetime
 
 import attrs
 
+from letagents.domain import generations
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.ids import MessageId
 from letagents.domain.surfaces import LOCAL_ROOMS
@@ -207,7 +208,9 @@ def lending(
         check(claim, place)
     except BindingRefused:
         return Lent.STALE
-    if generation != own or binding is None or not is_of(binding, claim) or not is_in_turn:
+    if not is_in_turn or not generations.is_current(generation, own):
+        return Lent.STALE
+    if binding is None or not is_of(binding, claim):
         return Lent.STALE
     return Lent.AVAILABLE if has_secret else Lent.DEFERRED
 
@@ -218,7 +221,7 @@ def is_installable(
     """Whether the secret of a claim is that of a binding which this supervisor has."""
     if binding is None or place is None or place.has_ended:
         return False
-    return generation == own and is_of_process(binding, claim)
+    return generations.is_current(generation, own) and is_of_process(binding, claim)
 
 
 def is_for(binding: Binding, execution_id: str, api_url: str) -> bool:
@@ -231,6 +234,35 @@ def cursor(text: str) -> MessageId | None:
     found = _CURSOR.fullmatch(text)
     number = int(found[1]) if found else 0
     return MessageId(number) if 1 <= number <= MessageId.LARGEST else None
+
+
+def of_cursor(binding: Binding | None, claim: Claim) -> Binding:
+    """Return the binding whose cursor a claim moves on.
+
+    Raises:
+        BindingRefused: it is another's, or there is none.
+    """
+    if binding is None or not is_of_process(binding, claim):
+        raise BindingRefused(
+            "Worker cursor checkpoint does not match the active supervised binding.",
+            remedy="Bind the session of this process to its supervisor again.",
+        )
+    return binding
+
+
+def checked_cursor(text: str) -> MessageId:
+    """Return the message that a cursor names.
+
+    Raises:
+        BindingRefused: it names none.
+    """
+    to = cursor(text)
+    if to is None:
+        raise BindingRefused(
+            "Compatibility worker cursor must be a numeric room message id.",
+            remedy="Pass the id of a message, such as msg_3.",
+        )
+    return to
 
 
 def advanced(binding: Binding, to: MessageId, *, now: datetime) -> Binding:

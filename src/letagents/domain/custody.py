@@ -31,7 +31,7 @@ from typing import Any, ClassVar
 import attrs
 
 from letagents.domain import bindings
-from letagents.domain.bindings import Binding
+from letagents.domain.bindings import Binding, BindingRefused
 from letagents.domain.errors import LetAgentsError, Retry
 from letagents.domain.ids import Credential, MessageId
 
@@ -325,3 +325,17 @@ def offered(polling: Polling, offer: Offer, *, at: MessageId | None) -> Polling:
     if offer.ends == offer.began:
         return polling
     return attrs.evolve(polling, last=offer)
+
+
+def check_checkpoint(polling: Polling | None) -> None:
+    """Let a cursor be moved on by its own word, of an agent that does not poll by itself.
+
+    Raises:
+        BindingRefused: it polls, and acknowledges what it was offered.
+    """
+    if polling is not None:
+        raise BindingRefused(
+            "Custodial polling requires exact offer acknowledgement; legacy cursor checkpoints are "
+            "disabled.",
+            remedy="Pass the cursor to wait_for_messages.",
+        )

@@ -10,6 +10,7 @@ J18  An effect is of the process that began its turn, whichever goes on with it.
 
 import attrs
 
+from letagents.domain import generations
 from letagents.domain.effects import EffectRefused, Key
 from letagents.domain.inbox import Item, Stage, TurnBinding
 from letagents.domain.manifest import Entry
@@ -54,7 +55,7 @@ def check_current(at: Coordinates, own: int, *, about: str = "effect") -> None:
     Raises:
         EffectRefused: it is under another.
     """
-    if at.generation != own:
+    if not generations.is_current(at.generation, own):
         raise refused(f"The supervised {about} belongs to a stale daemon generation.")
 
 

@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 
 import attrs
 
-from letagents.domain import bindings
+from letagents.domain import bindings, generations
 from letagents.domain.errors import LetAgentsError, Malformed, Retry
 from letagents.domain.ids import Credential
 from letagents.domain.manifest import Entry
@@ -153,7 +153,9 @@ def is_stale(
     grant: Grant, entry: Entry | None, *, generation: int, own: int, now: datetime
 ) -> bool:
     """Whether a grant is not to be installed for the agent that it names (J125)."""
-    if grant.generation < 1 or generation != own or grant.expires_at <= now or entry is None:
+    if not generations.is_current(generation, own) or entry is None:
+        return True
+    if grant.generation < 1 or grant.expires_at <= now:
         return True
     return entry.room_id != grant.room_id or bindings.origin(entry.api_url) != grant.origin
 

@@ -12,6 +12,7 @@ import re
 
 import attrs
 
+from letagents.domain import generations
 from letagents.domain.errors import Malformed
 
 PROVIDER = "open-model"
@@ -93,4 +94,4 @@ class ModelServer:
 
 def may_take(provider: str, *, generation: int, own: int) -> bool:
     """Whether a supervisor of generation `own` takes a key for an agent of a provider (Y47)."""
-    return provider == PROVIDER and generation == own
+    return provider == PROVIDER and generations.is_current(generation, own)

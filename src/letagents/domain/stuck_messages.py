@@ -6,7 +6,7 @@ J110  A person's word is taken under the generation of this supervisor, and abou
       process and session that the agent has now: who has looked at an older state looks again.
 """
 
-from letagents.domain import bindings
+from letagents.domain import bindings, generations
 from letagents.domain.bindings import Binding, Claim
 from letagents.domain.inbox import InboxRefused
 
@@ -19,7 +19,7 @@ def check(claim: Claim, generation: int, binding: Binding | None, *, own: int) -
     Raises:
         InboxRefused: it is about what is so no longer.
     """
-    if generation != own:
+    if not generations.is_current(generation, own):
         raise InboxRefused(
             "The supervisor generation changed; refresh before retrying.", remedy=_REMEDY
         )
