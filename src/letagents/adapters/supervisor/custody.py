@@ -1,13 +1,19 @@
-"""Polls that a supervisor admits, asked for on its socket. (Source: supervisor 3.5, 4.9.)"""
+"""Polls that a supervisor admits, asked for on its socket. (Source: supervisor 3.5, 4.9.)
 
-from collections.abc import Mapping
+What one refuses that hands over, or that another one has followed, is told as deferred: the whole
+call may be made again then, since nothing of it was shown.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
+import anyio
 import attrs
 
 from letagents.adapters.supervisor import coordinates
 from letagents.adapters.supervisor.calls import Deadline, Line, Negotiated
 from letagents.adapters.supervisor.coordinates import Coordinates
+from letagents.adapters.supervisor.successors import outlasting, passes
 from letagents.domain import bindings
 from letagents.domain.custody import (
     CONTRACT,
@@ -20,12 +26,16 @@ from letagents.domain.custody import (
     refused,
 )
 from letagents.domain.ids import MessageId
-from letagents.domain.supervised import PATIENCE
+from letagents.domain.supervised import PATIENCE, SupervisorRefused, SupervisorUnavailable
 from letagents.domain.surfaces import Caller, Profile
 from letagents.ports.ids import Ids
 from letagents.wire import supervisor as wire
 
 _AGAIN = "Call it again in a moment; if it is refused again and again, end your turn."
+_WITHHELD = (
+    "What came was not shown, and nothing of it is lost. Call it again; if it is refused again and "
+    "again, end your turn."
+)
 _STALE = "Custodial polling authority was rejected or became stale."
 
 
@@ -48,6 +58,9 @@ class SocketCustody:
     _here: Path
     _ids: Ids
     _patience: float = PATIENCE.total_seconds()
+    _gap: float = PATIENCE.total_seconds()
+    """Seconds for which a release is shown again of which nothing was heard."""
+    _pause: Callable[[float], Awaitable[None]] = anyio.sleep
 
     async def admit(self, tool: str, invocation: Invocation | None = None) -> Admission:
         """Return the admission for a call of a tool. Raises: as Custody."""
@@ -75,10 +88,23 @@ class SocketCustody:
             "expected_configuration_revision": admission.revision,
             **_release(admission, offered),
         }
-        told = await self._asked(via.at, via.negotiated, asked, Deadline.within(self._patience))
+        told = await outlasting(
+            lambda: self._released(via, asked), within=self._gap, pause=self._pause
+        )
         again = _admission(told, via.params, admission.invocation, via)
         if attrs.evolve(again, cursor=admission.cursor) != admission:
-            raise refused(_STALE)
+            raise refused(_STALE, _WITHHELD)
+
+    async def _released(self, via: _Via, asked: Mapping[str, object]) -> object:
+        """Return what is said to a release, which may be shown twice: it is the same offer."""
+        deadline = Deadline.within(self._patience)
+        try:
+            return await self._asked(via.at, via.negotiated, asked, deadline)
+        except PollDeferred:
+            raise
+        except PollRefused as error:
+            error.remedy = _WITHHELD
+            raise
 
     def _checked(self) -> Coordinates:
         caller = self._caller
@@ -116,13 +142,25 @@ class SocketCustody:
     ) -> object:
         line = Line(at.socket, self._ids)
         response = await line.ask(negotiated.version, wire.AUTHORIZE, params, deadline)
-        if response.error == NOT_BOUND:
-            raise PollDeferred(NOT_BOUND, remedy=_AGAIN)
         if not response.ok:
-            raise refused(response.error or _STALE)
+            said = response.error or _STALE
+            is_going = said == NOT_BOUND or passes(said)
+            if is_going or await self._was_followed(line, negotiated, deadline):
+                raise PollDeferred(said, remedy=_AGAIN)
+            raise refused(said)
         if response.version != negotiated.version:
             raise refused(_STALE)
         return response.result
+
+    async def _was_followed(self, line: Line, by: Negotiated, deadline: Deadline) -> bool:
+        """Whether the supervisor that refused is another one than was negotiated with, or gone."""
+        try:
+            now = await line.negotiate(deadline)
+        except SupervisorUnavailable:
+            return True
+        except SupervisorRefused:
+            return False
+        return now.generation not in (None, by.generation)
 
 
 def _check_named(invocation: Invocation | None, at: Coordinates) -> None:
@@ -130,7 +168,10 @@ def _check_named(invocation: Invocation | None, at: Coordinates) -> None:
         return
     is_here = invocation.room_id in (None, at.room_id)
     if not is_here or invocation.session_id not in (None, at.session_id):
-        raise refused("Custodial wait room or worker identity does not match its exact authority.")
+        raise refused(
+            "Custodial wait room or worker identity does not match its exact authority.",
+            "Leave room_id and agent_session_id out.",
+        )
 
 
 def _check_supports(negotiated: Negotiated, tool: str) -> None:

@@ -60,10 +60,15 @@ async def outlasting(
         attempt += 1
 
 
+def passes(said: str) -> bool:
+    """Whether what a supervisor refuses is what another one, or itself in a moment, may do."""
+    return _PASSES.search(said) is not None
+
+
 def _may_pass(failure: LetAgentsError, *, is_repeatable: bool) -> bool:
     """Whether another supervisor, or the same one in a moment, may take what this one did not."""
     if isinstance(failure, SupervisorRefused):
-        return _PASSES.search(failure.happened) is not None
+        return passes(failure.happened)
     if isinstance(failure, SupervisorSilent):
         return is_repeatable and failure.happened in (CLOSED, TIMED_OUT)
     return True
