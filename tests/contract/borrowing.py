@@ -103,7 +103,9 @@ async def borrowing(home: Path, caller: Caller = CALLER) -> AsyncIterator[World]
         server = Watched(http)
 
         def opening() -> AbstractAsyncContextManager[BorrowedRooms]:
-            return open_borrowed_rooms(settings, supervisor, environ, home, transport=server)
+            return open_borrowed_rooms(
+                settings, supervisor, environ, home, transport=server, patience=0.0
+            )
 
         world = World(there, kept, worker, Supervised(supervisor, caller, opening), server, environ)
         await world.bind()

@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 from tests.contract.borrowing import World, borrowing
 
+from letagents.adapters.supervisor.none import NoSupervisor
+from letagents.application.borrowed import UNSHOWN, Borrowing
 from letagents.domain.effects import State
-from letagents.domain.ids import RoomId
+from letagents.domain.ids import Credential, RoomId
 from letagents.domain.messages import Latest
+from letagents.domain.supervised import DEFERRED, Borrowed, OwnSession
 from letagents.testing.contracts.supervisor import MESSAGE, ROOM
 
 pytestmark = [
@@ -52,7 +55,24 @@ async def test_it_reads_and_works_in_its_room(world: World) -> None:
     assert added["isError"] is False
     assert set(world.server.rooms) == {ROOM}
     assert [one["title"] for one in claimed["structuredContent"]["tasks"]] == ["Mend it"]
-    assert room["structuredContent"]["room_id"] == ROOM
+    there = room["structuredContent"]
+    assert (there["room_id"], there["room_binding"]) == (ROOM, "daemon_supervised")
+    assert (there["joined_via"], there["is_local"], there["auth"]) == (None, None, None)
+    assert "agent_prompt" not in there
+    assert there["agent_identity"]["canonical_key"] == str(world.worker.session.session_id)
+    repository = await world.call("check_repo", 5)
+    told = repository["structuredContent"]
+    assert told["current_room_scope"] == "daemon_supervised_exact_room"
+    assert (told["warning"], told["join_hint"]) == (None, None)
+
+
+async def test_what_was_done_is_noted_even_if_its_result_fits_no_line(world: World) -> None:
+    sent = await world.call("send_message", 1, text='"' * 16_000)
+    again = await world.call("send_message", 1, text='"' * 16_000)
+
+    assert sent["structuredContent"]["text"] == '"' * 16_000
+    assert again["structuredContent"]["code"] == "SUPERVISED_EFFECT_RESULT_NOT_RETAINED"
+    assert len(await world.said()) == 1
 
 
 async def test_of_a_large_reading_all_is_returned_and_a_note_is_kept(world: World) -> None:
@@ -94,3 +114,16 @@ async def test_who_is_lent_nothing_asks_no_server(world: World) -> None:
 
     assert "[SUPERVISED_CREDENTIAL_UNAVAILABLE]" in json.dumps(deferred)
     assert world.server.shown == []
+
+
+async def test_what_is_not_there_yet_to_be_lent_is_waited_for() -> None:
+    lends = iter([DEFERRED, Borrowed(Credential("the credential of the worker"))])
+
+    class Beginning(NoSupervisor):
+        async def borrow(self, session: OwnSession) -> Borrowed:
+            return next(lends)
+
+    own = OwnSession("s1", ROOM, UNSHOWN)
+    assert await Borrowing(Beginning(), own, patience=30.0).token() == (
+        "the credential of the worker"
+    )

@@ -9,22 +9,31 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from datetime import UTC, datetime
 
+import anyio
 import attrs
 
 from letagents.application.client import Client, LetAgents
-from letagents.application.places import Entered
+from letagents.application.places import BEARER, SUPERVISED, Entered
 from letagents.domain.fencing import UNNUMBERED, Fence
 from letagents.domain.hints import Hints
 from letagents.domain.ids import RoomId, SessionId, Token
 from letagents.domain.rooms import Room
 from letagents.domain.sessions import Connection, Session, SessionKind
-from letagents.domain.supervised import CredentialStale, OwnSession, not_lent
+from letagents.domain.supervised import (
+    DEFERRED,
+    PATIENCE,
+    CredentialStale,
+    OwnSession,
+    not_lent,
+)
 from letagents.ports.supervisor import Supervisor
 
+PAUSE = 0.25
+"""Seconds between two askings for what is not there yet."""
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 UNSHOWN = Token("-" * 43)
 """In the place of a session's secret, which such a process never has and never shows."""
-BEARER_SESSION = "worker_bearer"
+BEARER_SESSION = BEARER
 """What the session is called of which a bearer is, where its own id is not told."""
 _LABELS = {"open-model": "Open Model", "claude-code": "Claude Code", "codex": "Codex"}
 
@@ -68,15 +77,21 @@ class Borrowing:
 
     _supervisor: Supervisor
     _session: OwnSession
+    _patience: float = PATIENCE.total_seconds()
+    """Seconds in which a supervisor that has just begun may come to have one."""
 
     async def token(self) -> str:
-        """Return the credential for the next request.
+        """Return the credential for the next request, before which nothing was sent.
 
         Raises:
             CredentialUnavailable, CredentialStale: there is none now.
             CoordinatesWrong: where the supervisor is to be found is told badly.
         """
-        borrowed = await self._supervisor.borrow(self._session)
+        until = anyio.current_time() + self._patience
+        while (borrowed := await self._supervisor.borrow(self._session)) == DEFERRED:
+            if anyio.current_time() >= until:
+                break
+            await anyio.sleep(PAUSE)
         if borrowed.credential is None:
             raise not_lent(borrowed)
         return borrowed.credential.value
@@ -119,7 +134,8 @@ class BorrowedRooms:
         fence = Fence(session.session_id, UNNUMBERED, UNSHOWN)
         client.connections.hold_own(Connection(session, fence))
         there = Room(room, room_id, _LONG_AGO, is_local=False)
-        client.places.current = Entered(there, "daemon_supervised")
+        bears = self._worker.session_id == BEARER_SESSION
+        client.places.current = Entered(there, BEARER if bears else SUPERVISED)
         return client
 
     async def aclose(self) -> None:

@@ -32,12 +32,21 @@ PATIENCE = 0.8
 """Seconds that such a note may take. It is worth little, and whoever called waits for it."""
 
 
+SUPERVISED, BEARER = "daemon_supervised", "worker_bearer"
+"""How one is in a room through a supervisor, and by a worker's bearer."""
+
+
 @attrs.frozen
 class Entered:
     """A room that was entered, and through which door."""
 
     room: Room
     joined_via: str
+
+    @property
+    def is_supervised(self) -> bool:
+        """Whether a supervisor put the chat there, which enters no other room by itself."""
+        return self.joined_via == SUPERVISED
 
 
 @attrs.define

@@ -9,6 +9,7 @@ from letagents.adapters.rooms.hosted.rooms import HostedRooms
 from letagents.adapters.state.memory import MemoryState
 from letagents.adapters.supervisor import coordinates
 from letagents.application.borrowed import BEARER_SESSION, BorrowedRooms, Borrowing, Worker
+from letagents.domain.supervised import PATIENCE
 from letagents.wiring.client import open_letagents
 
 if TYPE_CHECKING:
@@ -33,8 +34,11 @@ async def open_borrowed_rooms(
     here: "Path",
     *,
     transport: "AsyncBaseTransport | None" = None,
+    patience: float = PATIENCE.total_seconds(),
 ) -> "AsyncIterator[BorrowedRooms]":
     """Open the rooms of a supervised process, which calls their server with what is lent to it.
+
+    What is not there yet to be lent is waited for `patience` seconds.
 
     Raises:
         CoordinatesWrong: as whom it acts is told badly.
@@ -44,7 +48,7 @@ async def open_borrowed_rooms(
     if found is not None and found.session_id is not None:
         runtime = settings.caller.provider or "codex"
         worker = Worker(found.session_id, found.display_name, runtime)
-    lent = functools.partial(Borrowing, supervisor)
+    lent = functools.partial(Borrowing, supervisor, patience=patience)
     async with _opened(settings, worker, lent, transport) as rooms:
         yield rooms
 

@@ -72,7 +72,7 @@ class RoomTools:
             ) from error
 
     async def _visit(self, authority: Authority) -> "Visit":
-        from letagents.application.places import Entered
+        from letagents.application.places import SUPERVISED, Entered
         from letagents.entrypoints.mcp.visit import Visit
 
         session = await self._servers.session(authority)
@@ -86,7 +86,7 @@ class RoomTools:
         fence = Fence(session.session_id, UNNUMBERED, authority.token)
         client.connections.hold_own(Connection(session, fence))
         room = await self._room(letagents, authority)
-        client.places.current = Entered(room, "daemon_supervised")
+        client.places.current = Entered(room, SUPERVISED)
         return Visit(client)
 
     async def _room(self, letagents: "LetAgents", authority: Authority) -> Room:

@@ -39,6 +39,8 @@ T = TypeVar("T")
 PATIENCE = 30.0
 PAUSE = 0.25
 """Seconds."""
+_REST_OF_THE_LINE = 8192
+"""Bytes that a line takes beside the result that it tells of."""
 _ENTERING = ("create_room", "create_project", "join_room", "join_code", "join_project")
 
 
@@ -216,13 +218,13 @@ def check_stays(tool: str, arguments: Mapping[str, object], room_id: str) -> Non
 
 
 def _durable(asked: Call, result: Result) -> object:
-    """Return what is kept of a result: of a large reading only a note."""
+    """Return what is kept of a result: a note of a large reading, and of what fits no line."""
     from letagents.application.turn_instructions import not_retained
-    from letagents.wire.supervisor import canonical
+    from letagents.wire.supervisor import LONGEST_LINE, canonical
 
     size = len(canonical(result).encode())
-    is_kept = asked.is_change or size <= effects.LARGEST_READ
-    return result if is_kept else not_retained(size, is_change=False)
+    largest = LONGEST_LINE - _REST_OF_THE_LINE if asked.is_change else effects.LARGEST_READ
+    return result if size <= largest else not_retained(size, is_change=asked.is_change)
 
 
 def _result(answered: Answered) -> Result:

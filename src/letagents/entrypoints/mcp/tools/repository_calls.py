@@ -31,9 +31,19 @@ async def check_repo(visit: Visit, arguments: Arguments) -> Result:
         "config_contents": here.place.config and here.place.config.contents,
         **rooms_of(here),
         "current_room": public.room(current.room) if current is not None else None,
-        "current_room_scope": _scope(here, current_id),
-        "warning": _warning(here, current_id),
-        "join_hint": _join_hint(here, current_id),
+        **_compared(here, current_id, is_supervised=current is not None and current.is_supervised),
+    }
+
+
+def _compared(here: Here, current: RoomId | None, *, is_supervised: bool) -> Result:
+    """Return how a folder's room goes with the chat's, which under a supervisor is a given."""
+    if is_supervised:
+        scope = "daemon_supervised_exact_room"
+        return {"current_room_scope": scope, "warning": None, "join_hint": None}
+    return {
+        "current_room_scope": _scope(here, current),
+        "warning": _warning(here, current),
+        "join_hint": _join_hint(here, current),
     }
 
 

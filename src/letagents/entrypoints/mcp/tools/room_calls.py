@@ -1,7 +1,7 @@
 """What the tools that enter rooms do."""
 
-from letagents.application.places import Entered
-from letagents.domain import rooms
+from letagents.application.places import BEARER, SUPERVISED, Entered
+from letagents.domain import identity, rooms
 from letagents.domain.errors import SignInFirst, StateDamaged, StateUnavailable, UnknownRoom
 from letagents.domain.ids import RoomId
 from letagents.entrypoints.mcp.tool import Arguments
@@ -38,6 +38,8 @@ async def join_room(visit: Visit, arguments: Arguments) -> Result:
 
 async def get_current_room(visit: Visit, arguments: Arguments) -> Result:
     here = visit.client.places.current
+    if here is not None and here.joined_via in (SUPERVISED, BEARER):
+        return _as_lent(visit, here)
     codex = await _codex(visit)
     if here is None:
         message = "This chat has joined no room. Call join_room(name=...) or join_code(code=...)."
@@ -50,6 +52,25 @@ async def get_current_room(visit: Visit, arguments: Arguments) -> Result:
         **codex,
         "auth": auth,
     }
+
+
+def _as_lent(visit: Visit, here: Entered) -> Result:
+    """Return the room of who acts with a credential which is not its own; no state is read."""
+    own = visit.client.connections.own(here.room.room_id)
+    who = identity.of_session(own.session) if own is not None else None
+    bearer = {"source": BEARER, "expires_at": None, "account": None}
+    told: Result = {
+        "connected": True,
+        **public.room(here.room),
+        "joined_via": here.joined_via,
+        "current_local_codex_session": None,
+        "local_codex_session_count": 0,
+        "agent_identity": who and public.identity(who, visit.client.chat.instance),
+        "auth": None if here.is_supervised else bearer,
+    }
+    if here.is_supervised:
+        told |= {"joined_via": None, "is_local": None, "room_binding": SUPERVISED}
+    return told
 
 
 async def _auth(visit: Visit) -> Result | None:
