@@ -144,12 +144,6 @@ async def test_a_chat_finds_its_supervisor_by_the_files_of_its_folder(alone: Cha
     assert alone.is_bound()
     assert stored.supervisor_context_cwd == str(alone.folder.resolve())
     assert "supervisor_context" not in json.dumps(registered)
-    worker_id = registered["structuredContent"]["worker_id"]
-    await alone.call(
-        "register_agent_session", worker_id=worker_id, room_id=ROOM, cwd=str(alone.folder.parent)
-    )
-    (again,) = (await alone.state.read()).sessions.values()
-    assert again.supervisor_context_cwd == stored.supervisor_context_cwd
     (alone.folder / CONTEXT).unlink()
     assert "persisted supervised worker context is missing" in json.dumps(await alone.register())
 

@@ -16,7 +16,7 @@ from letagents.domain.errors import (
     UnknownWorker,
 )
 from letagents.domain.ids import RoomId, SessionId, Token
-from letagents.domain.local_state import LocalState, StoredSession, Worker
+from letagents.domain.local_state import LocalState, StoredSession, Worker, with_context
 from letagents.testing.determinism import CountingIds
 
 IDS = CountingIds()
@@ -69,6 +69,12 @@ def moved(state: LocalState, move: Move) -> LocalState:
     if move is Move.TAKE_ON:
         return connections.take_on(state, WORKER, ROOM, operation_id="mine")[0]
     return connections.end_session(state, SESSION, now=LATER, token=OLD)[0]
+
+
+def test_a_session_that_is_taken_over_keeps_where_its_supervisor_is() -> None:
+    known = with_context(LIVE, str(SESSION), "/work")
+
+    assert settled(begun(known, NEW), NEW).sessions[str(SESSION)].supervisor_context_cwd == "/work"
 
 
 def phase_of(state: LocalState) -> Phase:

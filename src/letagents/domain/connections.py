@@ -40,6 +40,7 @@ from letagents.domain.local_state import (
     Worker,
     WorkerRoom,
     ended,
+    with_session,
 )
 
 
@@ -174,7 +175,7 @@ def finish(
             remedy="Upgrade the server of that room, or use a local room.",
         )
     settled = attrs.evolve(place, session_id=session.session_id, pending=None)
-    sessions = {**state.sessions, session.session_id: session}
+    sessions = with_session(state, session)
     return attrs.evolve(_with_place(state, worker_id, room_id, settled), sessions=sessions)
 
 

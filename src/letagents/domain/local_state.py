@@ -164,18 +164,23 @@ class Account:
 def save_session(
     state: LocalState, session: StoredSession, *, make_current: bool = True
 ) -> LocalState:
-    """Remember `session` in place of the one with its id (H1).
+    """Remember `session` in place of the one with its id (H1)."""
+    saved = attrs.evolve(state, sessions=with_session(state, session))
+    if not make_current:
+        return saved
+    current = {**state.current_session_ids, session.room_id: session.session_id}
+    return attrs.evolve(saved, current_session_ids=current)
+
+
+def with_session(state: LocalState, session: StoredSession) -> dict[str, StoredSession]:
+    """Return the sessions of a state with that one in the place of what has its id.
 
     Where its supervisor says which it is stays known: whoever opens it again may not say.
     """
     known = state.sessions.get(session.session_id)
     if known is not None and session.supervisor_context_cwd is None:
         session = attrs.evolve(session, supervisor_context_cwd=known.supervisor_context_cwd)
-    saved = attrs.evolve(state, sessions={**state.sessions, session.session_id: session})
-    if not make_current:
-        return saved
-    current = {**state.current_session_ids, session.room_id: session.session_id}
-    return attrs.evolve(saved, current_session_ids=current)
+    return {**state.sessions, session.session_id: session}
 
 
 def with_context(state: LocalState, session_id: str, folder: str) -> LocalState:
