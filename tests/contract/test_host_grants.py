@@ -131,9 +131,14 @@ async def test_it_lasts_on_when_it_is_renewed(world: World) -> None:
     assert (await world.asks("renew", {"generation": 1, "ttl_ms": -1}))[0] == 401
 
 
-async def test_it_ends_the_sessions_that_it_opened(world: World) -> None:
+@pytest.mark.parametrize("where", [{"room_id": "workshop"}, {"room_id": None}, {}])
+async def test_it_ends_the_sessions_that_it_opened(
+    world: World, where: dict[str, str | None]
+) -> None:
     _, made = await world.asks("worker-sessions", ASKED)
-    path, where = f"worker-sessions/{made['session_id']}/end", {"room_id": "workshop"}
+    path = f"worker-sessions/{made['session_id']}/end"
+    nowhere = await world.asks(path, {"generation": 1, "room_id": "elsewhere"})
+    assert nowhere[0] == 404
     status, told = await world.asks(path, {"generation": 1, **where})
 
     assert (status, told["agent_session"]["ended_at"] is None) == (200, False)

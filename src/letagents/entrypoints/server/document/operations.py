@@ -339,9 +339,9 @@ _ROOMS: Table = {
     ("POST", f"{_GRANT}/worker-sessions/{{session_id}}/end"): _does(
         in_room(agent_session=ref("Session")),
         acts=None,
-        needs=("generation", "room_id"),
+        needs=("generation",),
         generation=INTEGER,
-        room_id=TEXT,
+        room_id=TEXT_OR_NULL,
     ),
     ("POST", f"{_GRANT}/renew"): _does(
         shape(grant_id=TEXT, supervisor_grant=TEXT, current_generation=INTEGER, expires_at=MOMENT),

@@ -8,7 +8,7 @@ from letagents.domain.governance import NoSuchSession
 from letagents.domain.host_grants import Given, GrantRefused
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.rooms import canonical
-from letagents.domain.sessions import Arrival
+from letagents.domain.sessions import Arrival, Session
 from letagents.entrypoints.server.answers import Refused, answer, told
 from letagents.entrypoints.server.calls import Call, bearer
 from letagents.entrypoints.server.routes import sessions
@@ -66,17 +66,33 @@ async def _arriving(call: Call, given: Given, account: Account) -> Arrival:
 
 async def end_session(call: Call) -> Response:
     """End a session that the grant opened. `room_id`, an addition of ours, says where it is."""
-    given, _ = await _used(call)
-    room_id, named = RoomId(await _required(call, "room_id")), call.named("session_id")
-    session = None
+    given, account = await _used(call)
+    session, named = None, call.named("session_id")
     if SessionId.fits(named):
-        session = await call.hosting.session_of(room_id, SessionId(named))
-    if session is None or host_grants.grant_of(session) != given.grant_id:
+        session = await _opened(call, given, account, SessionId(named))
+    if session is None:
         raise Refused(404, "Agent session not found")
+    room_id = session.room_id
     with told({NoSuchSession: Form(404, text="Agent session not found")}):
         ended = await call.administration.end(room_id, session.session_id)
     sessions.tell(call, room_id, [ended.session_id])
     return answer({"room_id": str(room_id), "agent_session": wire.plain(ended)})
+
+
+async def _opened(
+    call: Call, given: Given, account: Account, session_id: SessionId
+) -> Session | None:
+    """Return a session that the grant opened, in whichever room of its account's that is.
+
+    Sessions are kept in their rooms: without a name of one each is looked into.
+    """
+    named = await call.text("room_id")
+    entered = [RoomId(named)] if named else sorted(await call.hosting.accounts.entered(account))
+    for room_id in entered:
+        session = await call.hosting.session_of(room_id, session_id)
+        if session is not None and host_grants.grant_of(session) == given.grant_id:
+            return session
+    return None
 
 
 async def renew(call: Call) -> Response:
