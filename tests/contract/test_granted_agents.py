@@ -30,7 +30,7 @@ from letagents.domain.bindings import Claim, Lent
 from letagents.domain.custody import Phase
 from letagents.domain.errors import NotSignedIn
 from letagents.domain.ids import RoomId
-from letagents.domain.manifest import Admission, Delivery, Entry
+from letagents.domain.manifest import Admission, Delivery, Entry, ManifestRefused
 from letagents.domain.messages import Latest
 from letagents.entrypoints.daemon.agents import shown
 from letagents.entrypoints.daemon.grants import GrantMethods
@@ -421,6 +421,25 @@ async def test_in_another_room_it_has_another_session(world: GrantedWorld) -> No
 
     assert (here.session.room_id, there.session.room_id) == (ROOM, annex)
     assert await world.grants.granted.opened("e1") is there
+
+
+@pytest.mark.rule("J131")
+async def test_who_gives_a_grant_up_is_let_in_by_the_sign_in_again(world: GrantedWorld) -> None:
+    keeper = await started(world)
+    give_up = GrantMethods(world.grants).table()[wire.GIVE_UP_GRANT]
+    asked = Request(2, "1", wire.GIVE_UP_GRANT, {"entry_id": "e1"})
+    told = await give_up(asked)
+
+    assert told == {"given_up": True, "entry_id": "e1"}
+    assert world.entry.admission is Admission.SIGN_IN
+    assert world.told.asked[-1] == "end"
+    assert await world.lent(keeper) == (Lent.STALE, None)
+    assert world.alive() == 1
+    with pytest.raises(ManifestRefused, match="is let in by no host grant"):
+        await give_up(asked)
+    await world.install()
+    await world.ask("@Juniper one?")
+    assert await world.answers(1) == ["ok"]
 
 
 async def test_an_agent_that_is_forgotten_leaves_no_session(world: GrantedWorld) -> None:

@@ -14,6 +14,7 @@ from letagents.domain import held_grants, recovery
 from letagents.domain.held_grants import Grant
 from letagents.domain.hints import Hints
 from letagents.domain.manifest import Admission, Entry
+from letagents.ports.supervision import Journal
 
 log = structlog.get_logger()
 
@@ -63,6 +64,28 @@ class Grants:
         made = await self.granted.bound(grant.entry_id, fresh=credential_only)
         self.look_again(grant.entry_id)
         return str(made.session.session_id)
+
+    async def give_up(self, entry_id: str) -> Entry:
+        """Let an agent in by this machine's own sign-in again, and forget its grant.
+
+        Its session is ended, if its server answers; its process lives on.
+
+        Raises:
+            ManifestRefused: it is let in by no grant, or by nothing else while its process lives.
+        """
+
+        def change(journal: Journal) -> Entry:
+            held_grants.check_given_up(entries.known(journal, entry_id))
+            journal.unbind(entry_id)
+            return entries.changed(journal, entry_id, held_grants.given_up)
+
+        left = await self.granted.supervising.journal.change(change)
+        self.granted.supervising.vault.drop(entry_id)
+        self.granted.withdraw(entry_id)
+        log.info("grant.given_up", entry_id=entry_id)
+        await self.granted.forget(entry_id)
+        self.look_again(entry_id)
+        return left
 
     async def _checked(self, grant: Grant, generation: int) -> Entry:
         """Return the agent of a grant that may be installed."""

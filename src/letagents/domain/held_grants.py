@@ -11,7 +11,8 @@ J128  A session that does not echo what was asked is not taken, and its bearer i
 J129  A bearer is fresh until a minute before it ends; one that names no end for two minutes.
 J130  A grant is renewed once an hour of it is left. Who is refused, is answered with another
       grant, or is too late, has none any more; all else changes nothing.
-J131  An agent that was let in by a grant is let in by no sign-in; without a grant it waits.
+J131  An agent that was let in by a grant is let in by no sign-in; without a grant it waits, until a
+      person says that it is to be let in by the sign-in again.
 """
 
 import re
@@ -19,10 +20,10 @@ from datetime import datetime, timedelta
 
 import attrs
 
-from letagents.domain import bindings, generations
+from letagents.domain import bindings, generations, recovery
 from letagents.domain.errors import LetAgentsError, Malformed, Retry
 from letagents.domain.ids import Credential
-from letagents.domain.manifest import Entry
+from letagents.domain.manifest import Admission, Delivery, Entry, ManifestRefused
 from letagents.domain.sessions import Session, SessionKind
 
 ATTEMPTS = 3
@@ -229,6 +230,30 @@ def mint_failed(attempts: int, why: LetAgentsError) -> GrantCallFailed:
     tries = "attempt" if attempts == 1 else "attempts"
     text = f"Worker credential mint failed after {attempts} {tries}: {why.happened}"
     return GrantCallFailed(status, text)
+
+
+def check_given_up(entry: Entry) -> None:
+    """Let an agent be let in by a sign-in again that was let in by a grant (J131).
+
+    Raises:
+        ManifestRefused: it was not, or its process polls under the grant's session.
+    """
+    if entry.admission is Admission.SIGN_IN:
+        raise ManifestRefused(
+            f"{entry.entry_id} is let in by no host grant.", remedy="Leave it as it is."
+        )
+    has_process = entry.execution is not None and not entry.execution.is_over
+    if entry.delivery is Delivery.POLLING and has_process:
+        raise ManifestRefused(
+            f"{entry.entry_id} polls by the session that its grant has opened.",
+            remedy=f"Stop it first: `letagents agents stop {entry.entry_id}`.",
+        )
+
+
+def given_up(entry: Entry) -> Entry:
+    """Return an agent that is let in by a sign-in again, and tried at once."""
+    history = recovery.without_pause(entry.history)
+    return attrs.evolve(entry, admission=Admission.SIGN_IN, history=history, last_error=None)
 
 
 def no_grant(entry_id: str) -> AuthorityBlocked:

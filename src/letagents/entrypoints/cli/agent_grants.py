@@ -30,6 +30,8 @@ _GIVEN = ("grant_id", "supervisor_grant", "grant_generation", "grant_expires_at"
 def run(arguments: argparse.Namespace) -> int:
     """Hand over the grant; return the exit code: 1 if it is not taken."""
     printing.output()
+    if arguments.give_up:
+        return _given_up(arguments)
     given, agent = _given(arguments.file), _agent(arguments.agent)
     facts: dict[str, Any] = {
         **{name: given.get(name) for name in _GIVEN},
@@ -48,6 +50,17 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         printing.say(f"{agent['id']}: {_WORDS[told['status']]}")
     return 0 if told["status"] == "installed" else 1
+
+
+def _given_up(arguments: argparse.Namespace) -> int:
+    told = _asked(wire.GIVE_UP_GRANT, {"entry_id": arguments.agent})
+    if arguments.json:
+        printing.say_json(told)
+    else:
+        printing.say(
+            f"{arguments.agent}: its grant is forgotten; the machine's sign-in lets it in."
+        )
+    return 0
 
 
 _WORDS = {

@@ -1,4 +1,4 @@
-"""The method by which an agent is given a host grant. (Source: supervisor 3.3.)"""
+"""The methods by which an agent is given a host grant, or gives it up. (Source: supervisor 3.3.)"""
 
 from datetime import datetime
 
@@ -18,13 +18,17 @@ _TEXTS = tuple(one.name for one in attrs.fields(Grant) if one.name not in ("secr
 
 @attrs.frozen
 class GrantMethods:
-    """The method about host grants."""
+    """The methods about host grants."""
 
     grants: Grants
 
     def table(self) -> Table:
-        """Return it by its name."""
-        return {wire.INSTALL_GRANT: self._install}
+        """Return them by their names."""
+        return {wire.INSTALL_GRANT: self._install, wire.GIVE_UP_GRANT: self._give_up}
+
+    async def _give_up(self, request: Request) -> object:
+        left = await self.grants.give_up(Params.of(request).text("entry_id"))
+        return {"given_up": True, "entry_id": left.entry_id}
 
     async def _install(self, request: Request) -> object:
         params = Params.of(request)

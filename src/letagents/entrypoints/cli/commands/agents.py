@@ -42,7 +42,10 @@ def _new_name(rename: argparse.ArgumentParser) -> None:
 
 def _file(grant: argparse.ArgumentParser) -> None:
     which = "what `letagents accounts grant` printed (- is standard input)"
-    grant.add_argument("--file", metavar="FILE", default="-", help=which)
+    one = grant.add_mutually_exclusive_group()
+    one.add_argument("--file", metavar="FILE", default="-", help=which)
+    does = "forget the agent's grant: it is let in by this machine's sign-in again"
+    one.add_argument("--give-up", action="store_true", help=does)
 
 
 def _to_room(move: argparse.ArgumentParser) -> None:
