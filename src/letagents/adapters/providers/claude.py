@@ -5,9 +5,8 @@ by itself. What became of a turn is read in the transcript that it keeps. (Sourc
 """
 
 import json
-import os
-import tempfile
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,8 @@ from letagents.adapters.providers import claude_transcript
 from letagents.adapters.providers.claude_conversation import KIND, ClaudeConversation
 from letagents.adapters.providers.claude_process import ClaudeProcess
 from letagents.adapters.providers.environment import environment, of_tools
-from letagents.adapters.providers.lines import LinesEnded, gone
-from letagents.adapters.providers.programs import CLAUDE, Output, command_path
+from letagents.adapters.providers.lines import beginning, gone
+from letagents.adapters.providers.programs import CLAUDE, command_path, written
 from letagents.domain.turns import ConversationMissing, ProviderUnusable
 from letagents.ports.ids import Ids
 from letagents.ports.providers import Born, Connection, Gone, Launch, Reference, unrecorded
@@ -76,29 +75,13 @@ class ClaudeProvider:
         self, launch: Launch, session_id: str, which: str, born: Born
     ) -> ClaudeConversation:
         binary = CLAUDE.found()
-        output = Output()
-        config: Path | None = None
-        process: ClaudeProcess | None = None
-        try:
-            workspace = command_path(launch.workspace)
-            config = await to_thread.run_sync(_tools_file, launch)
+        async with beginning(CLAUDE) as begun, _told_of_tools(launch) as config:
+            workspace, env = command_path(launch.workspace), environment(launch)
             words = arguments(binary, launch, config, which)
-            process = await ClaudeProcess.start(
-                words, workspace, environment(launch), output, KIND, born
-            )
+            process = await ClaudeProcess.start(words, workspace, env, begun.output, KIND, born)
+            begun.process = process
             await _see_tools(process, launch)
-            return ClaudeConversation(process, session_id, environment(launch))
-        except BaseException as error:
-            with anyio.CancelScope(shield=True):
-                if process is not None:
-                    await process.end()
-            tail = output.close()
-            if isinstance(error, OSError | LinesEnded | TimeoutError):
-                raise CLAUDE.unusable(str(error) or "it is not ready in time", tail) from error
-            raise
-        finally:
-            if config is not None:
-                config.unlink(missing_ok=True)
+        return ClaudeConversation(process, session_id, env)
 
 
 def arguments(binary: str, launch: Launch, config: Path | None, which: str) -> list[str]:
@@ -144,16 +127,20 @@ def _flags(policy: Raw) -> list[str]:
     return words
 
 
-def _tools_file(launch: Launch) -> Path | None:
-    """Write which tools it has into a file for it alone, and return that."""
+@asynccontextmanager
+async def _told_of_tools(launch: Launch) -> AsyncIterator[Path | None]:
+    """Have a file meanwhile that tells which tools it has, if it has any."""
     if not launch.tools:
-        return None
+        yield None
+        return
     command, *words = launch.tools
     server = {"type": "stdio", "command": command, "args": words, "env": of_tools(launch)}
-    descriptor, name = tempfile.mkstemp(prefix="letagents-", suffix=".json")  # mode 0600
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump({"mcpServers": {TOOLS: server}}, file)
-    return Path(name)
+    text = json.dumps({"mcpServers": {TOOLS: server}})
+    file = await to_thread.run_sync(written, text, ".json")
+    try:
+        yield file
+    finally:
+        file.unlink(missing_ok=True)
 
 
 async def _see_tools(process: ClaudeProcess, launch: Launch) -> None:

@@ -17,8 +17,8 @@ from letagents.adapters.processes import children
 from letagents.adapters.providers.cursor_conversation import KIND, CursorConversation
 from letagents.adapters.providers.cursor_shell import waiting_for
 from letagents.adapters.providers.environment import environment
-from letagents.adapters.providers.lines import LineProcess, LinesEnded, gone
-from letagents.adapters.providers.programs import CURSOR, Output, command_path
+from letagents.adapters.providers.lines import LineProcess, beginning, gone
+from letagents.adapters.providers.programs import CURSOR, command_path
 from letagents.domain.turns import Answered, ProviderUnusable, Silent
 from letagents.ports.providers import Born, Connection, Gone, Launch, Reference, unrecorded
 
@@ -58,27 +58,20 @@ class CursorProvider:
         await children.end(connection.pid, connection.birth)
 
     async def _opened(self, launch: Launch, chat_id: str | None, born: Born) -> CursorConversation:
-        binary, output = CURSOR.found(), Output()
-        process: LineProcess | None = None
-        try:
+        binary = CURSOR.found()
+        async with beginning(CURSOR) as begun:
             workspace, env = command_path(launch.workspace), environment(launch)
-            words = ["/bin/sh", "-c", waiting_for(arguments(launch, workspace)), "letagents"]
-            process = await LineProcess.start([*words, binary], workspace, env, output, KIND, born)
+            script = waiting_for(arguments(launch, workspace))
+            words = ["/bin/sh", "-c", script, "letagents", binary]
+            process = await LineProcess.start(words, workspace, env, begun.output, KIND, born)
+            begun.process = process
             with anyio.fail_after(READY_WITHIN):
                 if launch.tools:
                     await _see_tools(binary, workspace, env)
                 if chat_id is None:
                     chat_id = await _asked(binary, ["create-chat"], workspace, env)
                 await process.send(f"{chat_id}\n".encode())
-            return CursorConversation(process, chat_id, self.said)
-        except BaseException as error:
-            with anyio.CancelScope(shield=True):
-                if process is not None:
-                    await process.end()
-            tail = output.close()
-            if isinstance(error, OSError | LinesEnded | TimeoutError):
-                raise CURSOR.unusable(str(error) or "it is not ready in time", tail) from error
-            raise
+        return CursorConversation(process, chat_id, self.said)
 
 
 def arguments(launch: Launch, workspace: str) -> list[str]:

@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from letagents.adapters.providers import claude_transcript
 from letagents.adapters.providers.cursor_shell import EXIT
 from letagents.adapters.providers.lines import LineProcess, LinesEnded
 from letagents.adapters.providers.lives import Life
+from letagents.adapters.providers.programs import written
 from letagents.adapters.providers.races import first_of
 from letagents.domain.progress import Activity
 from letagents.domain.turns import (
@@ -83,7 +83,7 @@ class CursorConversation:
             raise ConversationBusy
         if self._process.closed.is_set():
             raise TurnUnsettled("its process has ended")
-        prompt = await to_thread.run_sync(_written, turn.text)
+        prompt = await to_thread.run_sync(written, turn.text)
         self._running = running = _Running(turn.proposed_id, turn.item_id, prompt)
         try:
             await started(running.turn_id)
@@ -201,14 +201,6 @@ def _without_answer(told: Raw) -> Failed | Unreadable:
     if isinstance(found, Failed):
         return found
     return Unreadable("it ended without complete_room_turn")
-
-
-def _written(text: str) -> Path:
-    """Write what is said into a file for this user alone; the shell reads it from there."""
-    descriptor, name = tempfile.mkstemp(prefix="letagents-")  # mode 0600
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-    return Path(name)
 
 
 def _activity(line: Raw) -> Activity | None:

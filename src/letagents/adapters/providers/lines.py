@@ -3,8 +3,8 @@
 import asyncio
 import json
 import subprocess
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Self
 
 import anyio
@@ -14,7 +14,7 @@ from anyio import to_thread
 from letagents.adapters.processes import children
 from letagents.adapters.processes.births import Presence, presence
 from letagents.adapters.processes.children import Child
-from letagents.adapters.providers.programs import Output
+from letagents.adapters.providers.programs import Output, Program
 from letagents.domain.turns import ProcessAmbiguous
 from letagents.ports.providers import Born, Connection, Gone
 
@@ -27,6 +27,34 @@ NATURAL_END = 5.0
 
 class LinesEnded(Exception):
     """The process says nothing more."""
+
+
+@attrs.define
+class Beginning:
+    """A process that is being begun, as far as it is."""
+
+    output: Output = attrs.field(factory=Output)
+    process: "LineProcess | None" = None
+
+
+@asynccontextmanager
+async def beginning(program: Program) -> AsyncIterator[Beginning]:
+    """Begin a process within this; where it comes to nothing, it is ended.
+
+    Raises:
+        ProviderUnusable: its program cannot be used so.
+    """
+    begun = Beginning()
+    try:
+        yield begun
+    except BaseException as error:
+        with anyio.CancelScope(shield=True):
+            if begun.process is not None:
+                await begun.process.end()
+        tail = begun.output.close()
+        if isinstance(error, OSError | LinesEnded | TimeoutError):
+            raise program.unusable(str(error) or "it is not ready in time", tail) from error
+        raise
 
 
 async def gone(at: Connection) -> Gone:

@@ -130,6 +130,14 @@ class Output:
         return last
 
 
+def written(text: str, suffix: str = "") -> Path:
+    """Write a text into a file for this user alone, where a program reads it; return that."""
+    descriptor, name = tempfile.mkstemp(prefix="letagents-", suffix=suffix)  # mode 0600
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    return Path(name)
+
+
 def command_path(folder: str) -> str:
     """Return the folder as its program will see it.
 
