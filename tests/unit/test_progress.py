@@ -2,7 +2,7 @@
 
 import pytest
 
-from letagents.domain.progress import Streams, status
+from letagents.domain.progress import DETAIL, Streams, status
 
 PLACE = {"threadId": "thread-1", "turnId": "turn-1"}
 ITEM = {**PLACE, "itemId": "item-1"}
@@ -31,6 +31,19 @@ def test_a_turn_that_begins_with_a_tool_is_told_of() -> None:
     assert told.status == "working"
     assert told.summary.startswith("Codex turn started")
     assert told.checking == "codex_app_server: turn/started"
+
+
+@pytest.mark.rule("Y49")
+def test_a_thing_is_named_without_secrets_and_an_error_by_what_it_says() -> None:
+    streams, key = Streams(), "sk-abcdefghijkl0123456789"
+    ran = {"type": "commandExecution", "command": f"curl -H 'x: {key}' {'y' * 5_000}"}
+    told = streams.activity("item/started", {**PLACE, "item": ran})
+    failed = streams.activity("error", {**PLACE, "error": {"message": f"401 for {key}"}})
+
+    assert told.summary.startswith("Codex item started (commandExecution: curl -H 'x: [hidden]' yy")
+    assert len(told.summary) < 2 * DETAIL
+    assert failed.summary == "Codex runtime event: error (401 for [hidden])"
+    assert failed.status == "blocked"
 
 
 @pytest.mark.rule("Y32")

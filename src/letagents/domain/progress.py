@@ -2,6 +2,7 @@
 
 Y31  Raw reasoning is never shown: that it is written, and not a word of it.
 Y32  A summary of reasoning grows by its parts, in their order, and is let go once it is complete.
+Y49  What a thing is called is shown without what looks like a secret, and of an error what it says.
 Y33  Whether somebody works, is blocked or is idle follows from the name of what happened.
 """
 
@@ -11,6 +12,8 @@ from typing import Any
 
 import attrs
 
+from letagents.domain import redaction
+
 Raw = Mapping[str, Any]
 
 MOST_STREAMS = 200
@@ -19,6 +22,9 @@ _IDLE = re.compile(r"completed|finished|done|stopped|interrupted", re.IGNORECASE
 _REASONING = "item/reasoning/"
 _OURS = ("thread/", "turn/", "item/")
 SOURCE = "codex_app_server"
+_NAMING = ("name", "tool", "command", "message")
+DETAIL = 120
+"""Characters of what names a thing that are shown."""
 
 
 @attrs.frozen
@@ -102,9 +108,10 @@ def _other(method: str, params: Raw) -> Activity:
 
 
 def _detail(item: Raw) -> str:
-    kind = _text(item.get("type"))
-    name = _text(item.get("name")) or _text(item.get("tool")) or _text(item.get("command"))
-    return ": ".join(part for part in (kind, name[:120]) if part)
+    named = next((text for name in _NAMING if (text := _text(item.get(name)))), "")
+    named = named or _text(_mapping(item.get("error")).get("message"))
+    named = redaction.shown(named[: redaction.LONGEST])[:DETAIL]
+    return ": ".join(part for part in (_text(item.get("type"))[:DETAIL], named) if part)
 
 
 def _said(
