@@ -192,6 +192,19 @@ async def test_one_that_went_with_its_supervisor_is_resumed(world: World) -> Non
     assert len(world.provider.started) == 2
 
 
+@pytest.mark.rule("J41")
+async def test_one_is_not_left_alone_because_its_supervisor_was_killed_often(world: World) -> None:
+    for number in range(LOOP + 1):
+        await world.run()
+        await world.until(lambda: world.alive() == 1)
+        await world.is_there()
+        await world.end()
+        world.provider.started[number].crash()
+
+    assert len(world.provider.started) == LOOP + 1
+    assert not world.entry.history.is_quarantined
+
+
 @pytest.mark.rule("J45")
 async def test_nothing_is_started_while_nobody_can_tell(world: World) -> None:
     await world.run()

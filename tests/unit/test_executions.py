@@ -83,6 +83,14 @@ def test_an_end_that_was_wanted_is_no_crash() -> None:
     assert over.history.ends == ()
 
 
+@pytest.mark.rule("J41")
+def test_an_end_is_a_crash_unless_it_came_with_that_of_the_supervisor() -> None:
+    there = executions.begun(ENTRY, FIRST)
+    found = {own: executions.ended(there, "x1", Ending.CRASHED, now=NOW, own=own) for own in (7, 8)}
+
+    assert {own: len(over.history.ends) for own, over in found.items()} == {7: 1, 8: 0}
+
+
 @pytest.mark.rule("J140")
 def test_the_newest_of_earlier_processes_are_remembered_and_all_are_counted() -> None:
     entry = executions.begun(ENTRY, FIRST)

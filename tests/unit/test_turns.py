@@ -86,6 +86,7 @@ def test_what_looks_like_a_secret_is_not_shown(text: str) -> None:
 
     assert redaction.HIDDEN in shown
     assert not any(secret in shown for secret in SECRETS)
+    assert redaction.shown(shown) == shown
 
 
 @pytest.mark.rule("Y16")

@@ -74,7 +74,17 @@ class AgentRecord:
         log.warning("agent.failed", entry_id=self.entry_id, code=error.code)
         self.tell("agent.failed", str(error))
 
-    async def ended(self, execution: Execution, ending: Ending, told: End | None = None) -> None:
+    async def gone(self, execution: Execution) -> None:
+        """Write down that a process that was looked for is there no more, unless that is known."""
+        await self.ended(execution, Ending.CRASHED, own=self.sessions.hold.generation)
+
+    async def ended(
+        self,
+        execution: Execution,
+        ending: Ending,
+        told: End | None = None,
+        own: int | None = None,
+    ) -> None:
         """Write down how a process ended, unless that is known; `told` is what is seen of that."""
         now = self.sessions.clock.now()
         code, tail = (told.exit_code, told.tail) if told is not None else (None, "")
@@ -84,7 +94,7 @@ class AgentRecord:
             if there is None or there.execution_id != execution.execution_id or there.is_over:
                 return known
             over = executions.ended(
-                known, execution.execution_id, ending, now=now, exit_code=code, tail=tail
+                known, execution.execution_id, ending, now=now, exit_code=code, tail=tail, own=own
             )
             return attrs.evolve(over, history=attrs.evolve(over.history, pending=None))
 

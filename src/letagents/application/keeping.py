@@ -176,7 +176,7 @@ class Keeper:
             await self._record.note(str(error))
             return Seen.UNSURE
         if isinstance(found, Gone):
-            await self._record.ended(execution, Ending.CRASHED)
+            await self._record.gone(execution)
             return Seen.ABSENT
         try:
             await self._tending.begin(entry, execution, found)

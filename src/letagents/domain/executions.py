@@ -14,7 +14,7 @@ from datetime import datetime
 
 import attrs
 
-from letagents.domain import recovery
+from letagents.domain import generations, recovery
 from letagents.domain.manifest import Ending, Entry, Execution, ManifestRefused, Process
 
 REMEMBERED = 20
@@ -93,8 +93,12 @@ def ended(
     now: datetime,
     exit_code: int | None = None,
     tail: str = "",
+    own: int | None = None,
 ) -> Entry:
     """Return the entry once that process has ended; `tail` is what it wrote last.
+
+    `own` is the generation of a supervisor that found it ended already: one that an earlier
+    supervisor began is no crash of its own (J41).
 
     Raises:
         ManifestRefused: it is another's, or its end is written down already.
@@ -109,6 +113,7 @@ def ended(
         execution, ended_at=now, ending=ending, exit_code=exit_code, tail=tail[-LONGEST_TAIL:]
     )
     history = entry.history
-    if ending is not Ending.STOPPED:
+    went_with_another = own is not None and not generations.is_current(execution.generation, own)
+    if ending is not Ending.STOPPED and not went_with_another:
         history = recovery.ended(history, now=now)
     return attrs.evolve(entry, execution=over, history=history)

@@ -4,7 +4,8 @@
 
 J40  Who is to be stopped or paused is stopped, whatever else is so; a pause ends where it began.
 J41  Five ends within ten minutes are a crash loop: the agent is quarantined, and started only when
-     a person says so.
+     a person says so. One that was over when a later supervisor looked for it does not count: it
+     may have ended with the one that began it.
 J42  Where a conversation can go on it is resumed; else a new one is started.
 J43  After each failed recovery the next one waits twice as long: from a second to five minutes.
 J44  An action is written down before it is done; while one is not settled no other is begun.

@@ -29,7 +29,7 @@ _SECRET_FORMS = re.compile(
 )
 _NAMED = re.compile(
     rf"(?P<name>(?:{_NAMES})[\w.-]{{0,64}}[\"']?\s{{0,8}}[:=]\s{{0,8}})"
-    r"(?:(?:bearer|basic)\s{1,8})?(?P<value>\"[^\"]*\"|'[^']*'|[^\s,;}\]]+)",
+    r"(?:(?:bearer|basic)\s{1,8})?(?P<value>\"[^\"]*\"|'[^']*'|\[hidden\]|[^\s,;}\]]+)",
     re.IGNORECASE,
 )
 _BEARER = re.compile(r"\b(?P<kind>bearer|basic)\s{1,8}[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE)
@@ -37,7 +37,10 @@ _IN_URL = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]{0,20}://)[^\s/@]{1,2000}@",
 
 
 def shown(text: str, longest: int = LONGEST) -> str:
-    """Return the end of `text`, of at most `longest` characters, without secrets (Y16)."""
+    """Return the end of `text`, of at most `longest` characters, without secrets (Y16).
+
+    What was shown so already stays as it is.
+    """
     text = _SECRET_FORMS.sub(HIDDEN, _end_of(text))
     text = _IN_URL.sub(rf"\g<scheme>{HIDDEN}@", text)
     text = _NAMED.sub(_without_value, text)
