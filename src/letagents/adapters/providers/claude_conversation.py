@@ -53,6 +53,7 @@ class ClaudeConversation:
 
     async def run(self, turn: Turn, started: Started) -> Outcome:
         """Run one turn to its end."""
+        self._life.trim()
         if self._running is not None:
             raise ConversationBusy
         if self._process.closed.is_set():

@@ -64,6 +64,7 @@ class CodexConversation:
 
     async def run(self, turn: Turn, started: Started) -> Outcome:
         """Run one turn to its end."""
+        self._life.trim()
         if self._is_asking or await self._is_running():
             raise ConversationBusy
         turn_id = await self._begun(turn)

@@ -78,6 +78,7 @@ class CursorConversation:
 
     async def run(self, turn: Turn, started: Started) -> Outcome:
         """Run one turn to its end."""
+        self._life.trim()
         await self._settle()
         if self._running is not None:
             raise ConversationBusy

@@ -37,6 +37,11 @@ class Life:
             for tell in tuple(self._listeners.values()):
                 tell(activity)
 
+    def trim(self) -> None:
+        """Let go of what it wrote long ago: it may live for months."""
+        if self.output is not None:
+            self.output.trim()
+
     def ending(self, code: int | None) -> Ending:
         """Return how it ended, once it has; `code` is None where that is not known.
 

@@ -53,6 +53,7 @@ class OpenModelConversation:
 
     async def run(self, turn: Turn, started: Started) -> Outcome:
         """Run one turn to its end."""
+        self._life.trim()
         if self._running is not None and isinstance(await self._fate_of(self._running), Running):
             raise ConversationBusy
         self._running = turn_id = self._id(turn)

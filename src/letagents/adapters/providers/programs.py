@@ -20,6 +20,8 @@ from letagents.domain.turns import ProviderMissing, ProviderUnusable, WorkspaceM
 from letagents.ports.providers import Cause
 
 VERSION_WITHIN = 8.0
+LARGEST_OUTPUT = 1024 * 1024
+"""Bytes of what a program wrote, after which its beginning is let go of when a turn begins."""
 TAIL = 12_000
 SHOWN = 4_000
 """Characters of what a program wrote that are kept, and shown. (Source: supervisor 6.14.)"""
@@ -113,6 +115,24 @@ class Output:
     def __init__(self) -> None:
         self.file: IO[bytes] = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  it outlasts us
         self._last = ""
+        if sys.platform != "win32":
+            import fcntl
+
+            # Whoever writes there goes on at its end, also once it was made shorter.
+            fcntl.fcntl(self.file, fcntl.F_SETFL, os.O_APPEND)
+
+    def trim(self) -> None:
+        """Keep the end alone of what was written, once that is much."""
+        if self.file.closed or sys.platform == "win32":
+            return
+        descriptor = self.file.fileno()
+        with suppress(OSError):
+            size = os.fstat(descriptor).st_size
+            if size <= LARGEST_OUTPUT:
+                return
+            end = os.pread(descriptor, TAIL, size - TAIL)
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, end)
 
     def tail(self) -> str:
         """Return what was written last, without secrets."""
