@@ -8,6 +8,7 @@ import attrs
 import pytest
 from tests.contract.keeping import ROOM, World, killed_at
 
+from letagents.application.agent_folders import AgentFolders
 from letagents.application.household import Household
 from letagents.domain.errors import NotAvailable
 from letagents.domain.generations import FenceLost
@@ -256,7 +257,8 @@ async def test_a_household_keeps_whom_a_person_adds_and_forgets_whom_they_stop(
 @pytest.mark.rule("J70", "J74")
 async def test_an_agent_has_its_folder_before_it_runs_until_it_is_forgotten(world: World) -> None:
     keeper = await world.keeper()
-    household = Household(keeper.sessions.journal, lambda _: keeper, 1, world.folders, world.ids)
+    folders = AgentFolders(world.folders, world.ids)
+    household = Household(keeper.sessions.journal, lambda _: keeper, 1, folders)
     await keeper.sessions.journal.change(lambda journal: journal.drop_entry("e1"))
     world.running.append(asyncio.create_task(household.run()))
     fresh = Entry("e1", str(ROOM), "Ada", "codex", world.clock.now(), desired=Desired.RUNNING)

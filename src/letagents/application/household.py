@@ -7,6 +7,7 @@ import attrs
 import structlog
 
 from letagents.application import entries
+from letagents.application.agent_folders import AgentFolders
 from letagents.application.endings import end_all
 from letagents.application.granting import Grants
 from letagents.application.keeping import Keeper
@@ -20,9 +21,7 @@ from letagents.domain.open_models import Endpoint
 from letagents.domain.recovery import Desired, History
 from letagents.domain.turn_controls import TurnControlRefused
 from letagents.domain.workplaces import Kept, Wish
-from letagents.ports.ids import Ids
 from letagents.ports.supervision import Journal, Supervision
-from letagents.ports.workplaces import Workplaces
 
 log = structlog.get_logger()
 
@@ -43,8 +42,7 @@ class Household:
     keeper_of: Callable[[Entry], Keeper]
     generation: int
     """That of this supervisor."""
-    workplaces: Workplaces | None = None
-    ids: Ids | None = None
+    folders: AgentFolders | None = None
     models: OpenModels | None = None
     grants: Grants | None = None
     _keepers: dict[str, Keeper] = attrs.field(factory=dict)
@@ -116,19 +114,12 @@ class Household:
         return entry
 
     async def _placed(self, entry: Entry, wish: Wish) -> Entry:
-        """Return the agent with the folder that it is to have."""
-        if self.workplaces is None or self.ids is None:
+        if self.folders is None:
             raise NotAvailable(
                 "This supervisor makes no folders for its agents.",
                 remedy="Name a folder that there is: `--workspace DIR`.",
             )
-        attempt = self.ids.uuid()
-        others = [one.worktree for one in await self.entries()]
-        taken = [one.branch for one in others if one is not None]
-        worktree = await self.workplaces.plan(wish, entry.entry_id, attempt, taken)
-        return attrs.evolve(
-            entry, work_attempt_id=attempt, workspace=worktree.folder, worktree=worktree
-        )
+        return await self.folders.placed(entry, wish, await self.entries())
 
     async def want(self, entry_id: str, desired: Desired) -> Entry:
         """Change what is wanted of an agent. One that was left alone is tried again.
@@ -275,7 +266,8 @@ class Household:
             check(journal)
             journal.drop_entry(entry_id)
 
-        kept = await self._cleared(await self.journal.look(check))
+        entry = await self.journal.look(check)
+        kept = await self.folders.cleared(entry) if self.folders is not None else None
         await self.journal.change(remove)
         task = self._tasks.pop(entry_id, None)
         if task is not None:
@@ -285,15 +277,6 @@ class Household:
             self.models.forget(entry_id)
         if self.grants is not None:
             await self.grants.granted.forget(entry_id)
-        return kept
-
-    async def _cleared(self, entry: Entry) -> Kept | None:
-        """Remove an agent's folder if nothing is lost with it, before the agent is forgotten."""
-        if entry.worktree is None or self.workplaces is None:
-            return None
-        kept = await self.workplaces.remove(entry.worktree, entry.work_attempt_id)
-        if kept is not None:
-            log.info("workplace.kept", entry_id=entry.entry_id)
         return kept
 
 

@@ -1,8 +1,4 @@
-"""What a supervisor does for the processes of its agents: it binds, verifies, lends and remembers.
-
-The secrets of sessions are in the memory of this process alone, each under the epoch of the
-binding for which it was shown.
-"""
+"""What a supervisor does for its agents' processes: it binds, verifies, lends and remembers."""
 
 from datetime import datetime
 
@@ -12,58 +8,18 @@ import structlog
 from letagents.application import entries
 from letagents.application.agent_feed import Feeds
 from letagents.application.agent_states import WatchedJournal
-from letagents.domain import bindings, custody, effect_authority, fencing
+from letagents.application.vault import Vault
+from letagents.domain import bindings, custody, effect_authority
 from letagents.domain.bindings import Binding, BindingRefused, Claim, Lent, Place
 from letagents.domain.ids import Credential, MessageId, Token
 from letagents.domain.manifest import Entry, Execution
-from letagents.domain.sessions import Connection, Session
+from letagents.domain.sessions import Connection
 from letagents.ports.clock import Clock
 from letagents.ports.supervision import Hold, Journal, Supervision
 
 log = structlog.get_logger()
 
 _REMEDY = "Bind the session of this process to its supervisor again."
-
-
-@attrs.frozen
-class Held:
-    """The secret of a session, and the session as its room knows it, where we opened it."""
-
-    token: Token
-    session: Session | None = None
-    bearer: Credential | None = None
-    """What alone shows it to its server, where that gives such."""
-
-    @property
-    def lent(self) -> Token | Credential:
-        """What is lent to the agent's own process."""
-        return self.bearer or self.token
-
-
-@attrs.define
-class Vault:
-    """The secrets of bound sessions, in memory alone."""
-
-    _held: dict[str, tuple[int, Held]] = attrs.field(factory=dict, repr=False)
-
-    def keep(self, binding: Binding, held: Held) -> None:
-        """Keep the secret of a binding, in the place of that of the agent's last one."""
-        epoch, _ = self._held.get(binding.entry_id, (0, None))
-        if binding.epoch >= epoch:
-            self._held[binding.entry_id] = (binding.epoch, held)
-
-    def of(self, binding: Binding) -> Held | None:
-        """Return the secret of a binding, if it is there."""
-        epoch, held = self._held.get(binding.entry_id, (0, None))
-        return held if epoch == binding.epoch else None
-
-    def drop(self, entry_id: str) -> None:
-        """Keep the secret of one agent no longer."""
-        self._held.pop(entry_id, None)
-
-    def forget(self) -> None:
-        """Keep no secret any longer."""
-        self._held.clear()
 
 
 @attrs.define(eq=False)
@@ -101,7 +57,7 @@ class Supervising:
             made = bindings.bind(
                 claim,
                 known,
-                shows_same_secret=known is not None and self._holds(known, token),
+                shows_same_secret=known is not None and self.vault.holds(known, token),
                 highest=journal.highest_epoch(claim.entry_id),
                 now=self.clock.now(),
             )
@@ -110,7 +66,7 @@ class Supervising:
             return made
 
         binding = await self.journal.change(bind)
-        self.vault.keep(binding, self._held(binding, token, made))
+        self.vault.keep(binding, token, made)
         log.info("session.bound", entry_id=claim.entry_id, epoch=binding.epoch)
         return binding
 
@@ -125,19 +81,6 @@ class Supervising:
             api_url=entry.api_url,
         )
         await self.bind(claim, made.fence.token, made)
-
-    def _holds(self, known: Binding, token: Token) -> bool:
-        held = self.vault.of(known)
-        return held is not None and fencing.same(held.token, token)
-
-    def _held(self, known: Binding, token: Token, made: Connection | None = None) -> Held:
-        """Return what is kept of a binding, with what is known of its session already."""
-        if made is not None:
-            return Held(token, made.session, made.bearer)
-        before = self.vault.of(known)
-        if before is None or fencing.same(before.token, token):
-            return before or Held(token)
-        return Held(token, before.session)
 
     async def check(self, claim: Claim) -> None:
         """Do nothing if a claim names where its agent is.
@@ -157,7 +100,7 @@ class Supervising:
         place, known = await self._looked_up(claim)
         bindings.check(claim, place)
         is_its = known is not None and bindings.is_of(known, claim)
-        if known is None or token is None or not is_its or not self._holds(known, token):
+        if known is None or token is None or not is_its or not self.vault.holds(known, token):
             raise BindingRefused(
                 "Worker session verification does not match the active supervised binding.",
                 remedy=_REMEDY,
@@ -199,7 +142,7 @@ class Supervising:
             claim, place, known, generation=generation, own=own
         ):
             return False
-        self.vault.keep(known, self._held(known, token))
+        self.vault.keep(known, token)
         return True
 
     async def checkpoint(self, claim: Claim, text: str) -> MessageId:

@@ -8,6 +8,7 @@ import attrs
 from letagents.adapters.providers.model_keys import OwnKeys
 from letagents.adapters.system import SystemIds
 from letagents.adapters.worktrees import GitWorktrees
+from letagents.application.agent_folders import AgentFolders
 from letagents.application.household import Household
 from letagents.application.keeping import Keeper
 from letagents.application.launching import launcher
@@ -49,9 +50,8 @@ def open_household(
     keepers = _Keepers(
         settings, servers, sessions, words, ids, models, trees, providers or {}, grants
     )
-    made = Household(
-        sessions.journal, keepers.of, sessions.hold.generation, trees, ids, models, grants
-    )
+    folders, generation = AgentFolders(trees, ids), sessions.hold.generation
+    made = Household(sessions.journal, keepers.of, generation, folders, models, grants)
     if grants is not None:
         grants.look_again, grants.granted.withdraw = made.look_again, made.withdraw
         servers.granted = grants.letagents
