@@ -4,7 +4,6 @@
 which version, so that it need not bind again; of what was lent it remembers nothing.
 """
 
-import hashlib
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TypeVar
 import anyio
 import attrs
 
-from letagents.adapters.supervisor import coordinates, effects
+from letagents.adapters.supervisor import coordinates, effects, sessions
 from letagents.adapters.supervisor.calls import NEVER, Deadline, Line, Negotiated, refused
 from letagents.adapters.supervisor.checkpoints import Checkpoints
 from letagents.adapters.supervisor.connecting import Kept
@@ -21,9 +20,7 @@ from letagents.adapters.supervisor.coordinates import Coordinates
 from letagents.adapters.supervisor.successors import outlasting
 from letagents.domain import bindings
 from letagents.domain.errors import LetAgentsError
-from letagents.domain.ids import Credential
 from letagents.domain.supervised import (
-    DEFERRED,
     NOT_SUPERVISED,
     PATIENCE,
     QUICK,
@@ -43,7 +40,6 @@ from letagents.ports.ids import Ids
 from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import Response
 
-USUAL_API = "https://letagents.chat"
 _BIND_AGAIN = "Call again: the session is bound anew then."
 _REPLACED = re.compile(
     r"stale (?:daemon|supervisor) generation|Protocol version mismatch", re.IGNORECASE
@@ -106,7 +102,7 @@ class SocketSupervisor:
             return Bound(is_supervised=False)
         if not session.is_worker:
             raise refused("A supervised provider must register a worker session.")
-        key = self._request_key(at, session)
+        key = self._key(at, session)
         confirmed = self._confirmed.get(session.session_id)
         try:
             if is_known and confirmed is not None and confirmed.request == key:
@@ -119,7 +115,7 @@ class SocketSupervisor:
         return Bound(is_supervised=True, context_folder=at.context_folder)
 
     async def _verify(self, at: Coordinates, session: OwnSession, confirmed: _Confirmed) -> None:
-        params = self._session_params(at, session)
+        params = self._shown(at, session)
         try:
             await self._said(
                 at, confirmed.version, wire.VERIFY, params, Deadline.within(self._quick)
@@ -136,7 +132,7 @@ class SocketSupervisor:
         fresh = _Confirmed(key, negotiated.identity, negotiated.version)
         if negotiated.identity is not None and self._confirmed.get(session.session_id) == fresh:
             return
-        params = self._session_params(at, session)
+        params = self._shown(at, session)
         await self._said(at, negotiated.version, wire.BIND, params, deadline)
         if negotiated.identity is None:
             self._confirmed.pop(session.session_id, None)
@@ -150,7 +146,7 @@ class SocketSupervisor:
             return NOT_SUPERVISED
         if not session.is_worker:
             return STALE
-        api_url = self._api_url()
+        api_url = sessions.checked_api_url(self._environ)
         try:
             return await self._outlasting(lambda: self._borrow(at, session, api_url))
         except (SupervisorRefused, SupervisorSilent, SupervisorUnavailable):
@@ -178,18 +174,9 @@ class SocketSupervisor:
         negotiated: Negotiated,
         deadline: Deadline,
     ) -> Borrowed:
-        params = {
-            "entry_id": at.entry_id,
-            "room_id": session.room_id,
-            "work_attempt_id": at.work_attempt_id,
-            "execution_generation_id": at.execution_id,
-            "agent_session_id": session.session_id,
-            "daemon_generation": negotiated.generation,
-            "api_url": bindings.origin(api_url) or api_url,
-            **_turn(at),
-        }
+        params = sessions.lending(at, session, negotiated, api_url)
         result = await self._said(at, negotiated.version, wire.BORROW, params, deadline)
-        return _borrowed(result)
+        return sessions.borrowed(result)
 
     async def checkpoint(self, session: OwnSession, cursor: str) -> None:
         """Have it written down soon that the session has seen all up to `cursor`."""
@@ -205,19 +192,13 @@ class SocketSupervisor:
         session, at = of
         deadline = Deadline.within(self._patience)
         negotiated = await self._line(at).negotiate(deadline)
-        params = {
-            "entry_id": at.entry_id,
-            "work_attempt_id": at.work_attempt_id,
-            "execution_generation_id": at.execution_id,
-            "agent_session_id": session.session_id,
-            "room_cursor": cursor,
-        }
+        params = sessions.seen(at, session, cursor)
         await self._said(at, negotiated.version, wire.CHECKPOINT, params, deadline)
 
     def _forget(self, of: _Route) -> None:
         session, at = of
         confirmed = self._confirmed.get(session.session_id)
-        if confirmed is not None and confirmed.request == self._request_key(at, session):
+        if confirmed is not None and confirmed.request == self._key(at, session):
             del self._confirmed[session.session_id]
 
     # --- effects --------------------------------------------------------------------------------
@@ -321,47 +302,11 @@ class SocketSupervisor:
     def _line(self, at: Coordinates) -> Line:
         return Line(at.socket, self._ids)
 
-    def _api_url(self) -> str:
-        """Return where rooms are, which is as safe as a credential needs it."""
-        url = self._environ.get("LETAGENTS_API_URL", "").strip() or USUAL_API
-        if bindings.origin(url) is None:
-            raise CoordinatesWrong(
-                "Daemon-supervised worker requires a valid LETAGENTS_API_URL.",
-                remedy="Set LETAGENTS_API_URL to the address of the room server.",
-            )
-        if not bindings.is_safe(url):
-            raise CoordinatesWrong(
-                "Daemon-supervised worker requires HTTPS unless LETAGENTS_API_URL uses an exact "
-                "loopback host.",
-                remedy="Set LETAGENTS_API_URL to an address with https://.",
-            )
-        return url
+    def _key(self, at: Coordinates, session: OwnSession) -> str:
+        return sessions.key(at, session, sessions.api_url(self._environ))
 
-    def _session_params(self, at: Coordinates, session: OwnSession) -> dict[str, object]:
-        return {
-            "entry_id": at.entry_id,
-            "room_id": session.room_id,
-            "work_attempt_id": at.work_attempt_id,
-            "execution_generation_id": at.execution_id,
-            "agent_session_id": session.session_id,
-            "agent_session_token": session.token.value,
-            "api_url": self._environ.get("LETAGENTS_API_URL", "").strip() or USUAL_API,
-        }
-
-    def _request_key(self, at: Coordinates, session: OwnSession) -> str:
-        api_url = self._environ.get("LETAGENTS_API_URL", "").strip() or USUAL_API
-        return "\0".join(
-            (
-                str(at.socket),
-                at.entry_id,
-                at.work_attempt_id,
-                at.execution_id,
-                session.session_id,
-                session.room_id,
-                hashlib.sha256(session.token.value.encode()).hexdigest(),
-                bindings.origin(api_url) or "",
-            )
-        )
+    def _shown(self, at: Coordinates, session: OwnSession) -> dict[str, object]:
+        return sessions.shown(at, session, sessions.api_url(self._environ))
 
 
 _SAID = {
@@ -398,20 +343,6 @@ def _numbered(negotiated: Negotiated) -> Negotiated:
     if negotiated.generation is None:
         raise refused("The supervised daemon generation is unavailable.")
     return negotiated
-
-
-def _turn(at: Coordinates) -> dict[str, object]:
-    return {"provider_turn_id": at.turn_id} if at.turn_id is not None else {}
-
-
-def _borrowed(result: object) -> Borrowed:
-    told = result if isinstance(result, Mapping) else {}
-    status, credential = told.get("status"), told.get("credential")
-    if status == "deferred":
-        return DEFERRED
-    if status == "available" and Credential.fits(credential):
-        return Borrowed(Credential(str(credential)))
-    return STALE
 
 
 def _nowhere() -> CoordinatesWrong:

@@ -1,6 +1,6 @@
 """What agents ask about their effects, and a person about those that are uncertain.
 
-(Source: supervisor 3, 5.5.)
+(Source: supervisor 3.4, 5.5.)
 """
 
 from collections.abc import Mapping
