@@ -1,5 +1,6 @@
 """What the programs of agents are given, and what is taken from them: no secret either way."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
@@ -98,6 +99,35 @@ async def test_codex_is_found_again_by_its_address_and_birth(
     at = first.reference.connection
 
     assert (one, before, two) == (Answered("one"), Answered("one"), Answered("two"))
+    assert births.presence(at.pid, at.birth) is Presence.GONE
+
+
+@pytest.mark.parametrize(
+    ("play", "url"),
+    [
+        (provider_stages.codex, "ws://127.0.0.1:1"),
+        pytest.param(provider_stages.open_model, "http://127.0.0.1:1", marks=pytest.mark.long),
+    ],
+)
+async def test_a_program_that_cannot_be_spoken_to_any_more_is_ended_before_another_is_started(
+    play: Callable[[Path, pytest.MonkeyPatch], FakedStage],
+    url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stage = play(tmp_path, monkeypatch)
+    with anyio.fail_after(PATIENCE):
+        first = await stage.provider.start(stage.launch)
+        await first.leave()
+        at = first.reference.connection
+        deaf = attrs.evolve(first.reference, connection=attrs.evolve(at, url=url))
+        other = attrs.evolve(deaf, connection=attrs.evolve(deaf.connection, birth="another"))
+        gone = await stage.reopened().attach(stage.launch, other)
+        is_there = births.presence(at.pid, at.birth)
+        found = await stage.reopened().attach(stage.launch, deaf)
+
+    assert (gone, is_there) == (Gone(), Presence.SAME)
+    assert found == Gone()
     assert births.presence(at.pid, at.birth) is Presence.GONE
 
 

@@ -69,7 +69,7 @@ class CodexProvider:
         return await self._opened(launch, go_on, born)
 
     async def attach(self, launch: Launch, reference: Reference) -> CodexConversation | Gone:
-        """Speak again to the server of a conversation."""
+        """Speak again to the server of a conversation; one that says nothing is ended."""
         at = reference.connection
         if presence(at.pid, at.birth) is Presence.GONE:
             if at.url is not None and await codex_server.is_ready(at.url):
@@ -80,8 +80,9 @@ class CodexProvider:
             conversation = CodexConversation(link, reference, None, Life())
             if not codex_transcript.is_active(await conversation.look()):
                 await _subscribed(link, launch, reference.conversation_id)
-        except (LinkClosed, CodexRefused) as error:
-            raise ProcessAmbiguous(at.pid) from error
+        except (LinkClosed, CodexRefused):
+            await children.end(at.pid, at.birth)
+            return Gone()
         if presence(at.pid, at.birth) is not Presence.SAME:
             await link.aclose()
             raise ProcessAmbiguous(at.pid)

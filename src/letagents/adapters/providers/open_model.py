@@ -55,23 +55,28 @@ class OpenModelProvider:
         return await self._opened(launch, conversation_id, born)
 
     async def attach(self, launch: Launch, reference: Reference) -> OpenModelConversation | Gone:
-        """Speak again to the server of a conversation."""
+        """Speak again to the server of a conversation; one that says nothing is ended."""
         at = reference.connection
         if presence(at.pid, at.birth) is Presence.GONE:
             return Gone()
         try:
             server = opencode_server.connect(at.url or "", at.auth_path or "")
-        except OSError as error:
-            raise ProcessAmbiguous(at.pid) from error
+        except OSError:
+            return await self._fenced(at)
         try:
             await server.call("GET", f"/session/{reference.conversation_id}")
-        except Silence as error:
+        except Silence:
             await server.aclose()
-            raise ProcessAmbiguous(at.pid) from error
+            return await self._fenced(at)
         if presence(at.pid, at.birth) is not Presence.SAME:
             await server.aclose()
             raise ProcessAmbiguous(at.pid)
         return OpenModelConversation(server, reference, self._model(), self.clock)
+
+    async def _fenced(self, at: Connection) -> Gone:
+        """End a server that cannot be spoken to. Raises: ProcessAmbiguous."""
+        await self.abandon(at)
+        return Gone()
 
     async def abandon(self, connection: Connection) -> None:
         """End a server that came to no conversation, and forget its password."""
