@@ -1,6 +1,7 @@
 """What a supervised process makes of supervisors that answer oddly, late, or not at all."""
 
 import asyncio
+import functools
 import json
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -15,6 +16,7 @@ from letagents.adapters.supervisor.checkpoints import Checkpoints
 from letagents.adapters.supervisor.socket import SocketSupervisor
 from letagents.adapters.system import SystemIds
 from letagents.application.borrowed import BorrowedRooms
+from letagents.domain.errors import NotSignedIn
 from letagents.domain.ids import MessageId
 from letagents.domain.modes import Mode
 from letagents.domain.supervised import (
@@ -25,7 +27,7 @@ from letagents.domain.supervised import (
     SupervisorUnavailable,
 )
 from letagents.domain.surfaces import Caller, Profile
-from letagents.entrypoints.mcp.supervised import Supervised, called
+from letagents.entrypoints.mcp.supervised import Supervised, called, within_reach
 from letagents.entrypoints.mcp.surface import tools_of
 from letagents.settings import Settings
 from letagents.testing.contracts.supervisor import SESSION, change
@@ -166,26 +168,62 @@ def no_rooms() -> AbstractAsyncContextManager[BorrowedRooms]:
     raise AssertionError
 
 
-async def test_what_was_done_and_is_not_noted_is_not_to_be_done_again(fake: Fake) -> None:
+async def done_here(fake: Fake, name: str, **arguments: object) -> dict[str, Any]:
+    """Return what becomes of a call that a supervisor leaves to its agent's process."""
     fake.said[wire.EXECUTE] = f"{wire.UNSUPPORTED}{wire.EXECUTE}"
     does = {"room_id": "r", "effect_id": "f1", "state": "prepared", "action": "execute"}
-    fake.said |= {wire.PREPARE: does, wire.COMPLETE: "It is not of the turn."}
-    caller = Caller(Profile.SUPERVISED_ROOM_TURN, bounded=True, api_url="https://rooms.example")
-    tool = {one.name: one for one in tools_of(caller, Mode.SUPERVISED)}["get_current_room"]
+    fake.said[wire.PREPARE] = does
+    url = "https://rooms.example"
+    caller = Caller(Profile.SUPERVISED_ROOM_TURN, bounded=True, provider="cursor", api_url=url)
+    tool = {one.name: one for one in tools_of(caller, Mode.SUPERVISED)}[name]
     supervisor = process(fake, LETAGENTS_SUPERVISOR_AGENT_SESSION_ID="s1")
     home = fake.socket.parent
-    settings = Settings(home=home, api_url=caller.api_url, caller=caller)
+    settings = Settings(home=home, api_url=url, caller=caller)
     doing = Supervised(
         supervisor,
         caller,
         lambda: open_borrowed_rooms(settings, supervisor, supervisor._environ, home),
     )
-    told = await called(tool, doing, {}, 1)
+    told = await called(tool, doing, arguments, 1)
     await doing.aclose()
+    return told
+
+
+async def test_what_was_done_and_is_not_noted_is_not_to_be_done_again(fake: Fake) -> None:
+    fake.said[wire.COMPLETE] = "It is not of the turn."
+    told = await done_here(fake, "get_current_room")
 
     assert told["isError"] is True
     assert "It is not of the turn. It was done" in json.dumps(told)
     assert len(fake.params(wire.COMPLETE)) == 1
+
+
+async def test_a_turn_says_its_answer_also_where_its_supervisor_runs_no_tools(fake: Fake) -> None:
+    told = await done_here(fake, "complete_room_turn", outcome="reply", text="Done.")
+    silent = await done_here(fake, "complete_room_turn", outcome="reply")
+
+    answer, refused = fake.params(wire.COMPLETE)
+    assert told["structuredContent"]["accepted"] is True
+    assert answer["result"] == told
+    assert silent["isError"] is True
+    assert "requires non-empty text when outcome is reply" in refused["error"]
+
+
+async def test_no_error_names_a_tool_that_the_agent_cannot_call() -> None:
+    caller = Caller(Profile.SUPERVISED_ROOM_TURN, bounded=True)
+
+    async def failing(remedy: str) -> None:
+        raise NotSignedIn("The room server answers 401.", remedy=remedy)
+
+    for remedy, is_kept in (
+        ("Call start_device_auth.", False),
+        ("Call join_room(name=...) to open it.", False),
+        ("Call read_messages first.", True),
+        ("Call again.", True),
+    ):
+        with pytest.raises(NotSignedIn) as raised:
+            await within_reach(caller, functools.partial(failing, remedy))
+        assert (raised.value.remedy == remedy) is is_kept
 
 
 async def test_what_may_have_been_done_before_is_told_as_that(fake: Fake) -> None:
@@ -403,6 +441,13 @@ async def test_what_is_refused_for_good_is_told_once(fake: Fake) -> None:
     with pytest.raises(SupervisorRefused, match="not of the turn"):
         await process(fake).complete("f1", result={})
     assert fake.methods().count(wire.COMPLETE) == 2
+
+
+async def test_a_socket_that_no_path_leads_to_is_told_at_once(fake: Fake) -> None:
+    there = attrs.evolve(fake, socket=fake.socket.parent / ("x" * 200))
+
+    with pytest.raises(CoordinatesWrong, match="longer than"):
+        await attrs.evolve(process(there), gap=30.0).execute(change())
 
 
 async def test_a_supervisor_that_stays_away_is_given_up(fake: Fake) -> None:

@@ -13,6 +13,7 @@ import attrs
 
 from letagents.adapters.supervisor.connecting import Connection, Kept, TooLong, connected
 from letagents.domain.supervised import (
+    CoordinatesWrong,
     SupervisorGarbled,
     SupervisorRefused,
     SupervisorSilent,
@@ -27,6 +28,8 @@ CLOSED = "Supervisor connection closed before a response."
 _LATER = "Call again: it may just be starting. `letagents supervise --foreground` starts one."
 _NOT_OURS = "Use a home of this user's: LETAGENTS_HOME may name that of another."
 _UNKNOWN = "Look whether it was done before you ask for it again: asked again, it is done again."
+_TOO_LONG = "The path of the supervisor's socket is longer than that of a socket can be."
+_SHORTER = "Set LETAGENTS_HOME to a shorter path, and start the supervisor and this process anew."
 _OTHER = "Use the same version of letagents on both sides."
 
 
@@ -144,6 +147,8 @@ class Line:
         except TimeoutError as error:
             raise SupervisorUnavailable(TIMED_OUT, remedy=_LATER) from error
         except OSError as error:
+            if error.errno is None:  # the path was looked at, and nobody was asked
+                raise CoordinatesWrong(_TOO_LONG, remedy=_SHORTER) from error
             raise SupervisorUnavailable(
                 f"The supervisor cannot be reached: {error.strerror or 'connection refused'}.",
                 remedy=_NOT_OURS if isinstance(error, PermissionError) else _LATER,

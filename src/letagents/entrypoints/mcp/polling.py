@@ -6,6 +6,7 @@ or a reading brought is shown only once the supervisor lets it. A supervisor tha
 just begun, is asked again for PATIENCE, and what is only read is read again then.
 """
 
+import functools
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
@@ -21,7 +22,14 @@ from letagents.domain.supervised import (
     SupervisorUnavailable,
 )
 from letagents.entrypoints.mcp.errors import Result, told_to_the_model
-from letagents.entrypoints.mcp.supervised import PATIENCE, PAUSE, Supervised, check_stays, silent
+from letagents.entrypoints.mcp.supervised import (
+    PATIENCE,
+    PAUSE,
+    Supervised,
+    check_stays,
+    silent,
+    within_reach,
+)
 from letagents.entrypoints.mcp.tool import Tool
 from letagents.ports.custody import Custody
 
@@ -53,7 +61,8 @@ async def called(
         admission = await _asked(lambda: poller.custody.admit(tool.name))
         return done(await _run(tool.name, poller, given, admission))
 
-    return await told_to_the_model(tool, arguments, call)
+    reaching = functools.partial(within_reach, poller.process.caller, call)
+    return await told_to_the_model(tool, arguments, reaching)
 
 
 async def _asked(ask: Callable[[], Awaitable[T]]) -> T:

@@ -5,6 +5,8 @@ under the same request for PATIENCE: what it did before is not done again. One t
 itself says what is to be done, and is told what became of it.
 """
 
+import functools
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -41,6 +43,7 @@ PAUSE = 0.25
 """Seconds."""
 _REST_OF_THE_LINE = 8192
 """Bytes that a line takes beside the result that it tells of."""
+_WORD = re.compile(r"\w+")
 _ENTERING = ("create_room", "create_project", "join_room", "join_code", "join_project")
 
 
@@ -85,7 +88,8 @@ async def called(
             return _result(answered)
         told = await _asked(lambda: supervisor.prepare(asked))
         if isinstance(told, DoIt):
-            return await _done_here(process, asked, told, given)
+            doing = functools.partial(_done_here, process, asked, told, given)
+            return await within_reach(process.caller, doing)
         return _result(_instead(told, process.caller.provider))
 
     return await told_to_the_model(tool, arguments, call)
@@ -184,6 +188,8 @@ async def _run_here(
     from letagents.entrypoints.mcp.visit import Visit
 
     caller = process.caller
+    if asked.tool == "complete_room_turn":
+        return _answered_turn(room_id, given)
     if caller.is_in_local_turn:
         raise NotAvailable(
             "This supervisor does no calls itself, and its rooms are in reach of nobody else.",
@@ -193,6 +199,29 @@ async def _run_here(
     own = {tool.name: tool for tool in tools_of(caller, Mode.OWNER)}[asked.tool]
     client = await (await process.rooms()).client(room_id)
     return done(await own.run(Visit(client), dict(given), silent))
+
+
+def _answered_turn(room_id: str, given: Mapping[str, Any]) -> Result:
+    """Return what is told to who says the answer of the turn, which its supervisor keeps."""
+    from letagents.application import turn_instructions
+    from letagents.domain import turn_answers
+
+    turn_answers.proposed(given)
+    return _result(Answered(room_id, turn_instructions.answer_noted(given["outcome"])))
+
+
+async def within_reach(caller: Caller, call: Callable[[], Awaitable[T]]) -> T:
+    """Return what `call` returns; no error of it names a tool that `caller` cannot call."""
+    try:
+        return await call()
+    except LetAgentsError as error:
+        named = {name for name in _WORD.findall(error.remedy) if name in surfaces.BY_NAME}
+        if named and not named & (set(surfaces.offered(caller)) - set(_ENTERING)):
+            error.remedy = (
+                "Only this agent's supervisor can mend that: say in your answer what happened, and "
+                "end your turn."
+            )
+        raise
 
 
 def check_stays(tool: str, arguments: Mapping[str, object], room_id: str) -> None:
