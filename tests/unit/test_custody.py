@@ -110,6 +110,12 @@ def test_an_offer_is_made_once_and_follows_the_cursor() -> None:
     assert offered(once, offer('"1"', ends=12)).last == offer('"1"', ends=12)
     with pytest.raises(PollRefused, match="changed or was superseded"):
         offered(once, offer(ends=10))
+    followed = offered(once, offer('"1"', ends=12))
+    for later in (followed, offered(followed, offer("3", ends=13))):
+        with pytest.raises(PollRefused, match="changed or was superseded"):
+            offered(later, offer())
+    seen, _ = custody.acknowledged(followed, PROCESS, MessageId(12))
+    assert offered(seen, offer("3", began=12, ends=14), at=12).superseded == ()
     with pytest.raises(PollRefused, match="not the durable acknowledged cursor"):
         offered(once, offer("2"), at=8)
     with pytest.raises(PollRefused, match="cannot move behind its input cursor"):

@@ -11,7 +11,7 @@ J91  What a wait offers is the end of what it shows: never behind where it began
 J92  A cursor that is passed acknowledges the last offer, if that was made to the same process and
      ends just there; nothing else moves the agent's cursor.
 J93  An offer begins at the agent's cursor and ends ahead of it. Made again, as long as it is the
-     last, it is the same; another under the same id is refused.
+     last, it is the same; another under the same id is refused, and one that another has followed.
 J94  What was offered is not acknowledged by that: the next process is offered it again.
 J95  Polls are admitted only while the agent's process polls, over its exact route, and in nothing
      that has changed since.
@@ -36,7 +36,10 @@ from letagents.domain.errors import LetAgentsError, Retry
 from letagents.domain.ids import Credential, MessageId
 
 CONTRACT = "custodial_polling_v1"
+_CHANGED = "Polling offer invocation changed or was superseded."
 NOT_BOUND = "Custodial polling is not authorized by the current worker binding."
+FOLLOWED = 64
+"""So many offers that others have followed are remembered."""
 WAIT, READ = "wait_for_messages", "read_messages"
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LARGEST = 2**53 - 1
@@ -206,6 +209,8 @@ class Polling:
     end: End | None = None
     session_id: str = ""
     """The session that the process was told of when it was started."""
+    superseded: tuple[tuple[str, str], ...] = ()
+    """Which processes and requests made the offers that were followed since the cursor moved."""
 
 
 def active(polling: Polling, turn_id: str) -> Polling:
@@ -313,18 +318,27 @@ def offered(polling: Polling, offer: Offer, *, at: MessageId | None) -> Polling:
     Raises:
         PollRefused: it is none that can follow.
     """
-    last = polling.last
-    if last is not None and (last.process_id, last.request) == (offer.process_id, offer.request):
+    last, wait = polling.last, (offer.process_id, offer.request)
+    if last is not None and (last.process_id, last.request) == wait:
         if (last.began, last.ends) == (offer.began, offer.ends):
             return polling
-        raise refused("Polling offer invocation changed or was superseded.")
+        raise refused(_CHANGED)
+    if wait in polling.superseded:
+        raise refused(_CHANGED)
     if offer.began != at:
         raise refused("Polling offer input is not the durable acknowledged cursor.")
     if offer.ends < offer.began:
         raise refused("Polling offer cannot move behind its input cursor.")
     if offer.ends == offer.began:
         return polling
-    return attrs.evolve(polling, last=offer)
+    return attrs.evolve(polling, last=offer, superseded=_followed(polling))
+
+
+def _followed(polling: Polling) -> tuple[tuple[str, str], ...]:
+    last = polling.last
+    if last is None or last.is_acknowledged:
+        return ()
+    return (*polling.superseded, (last.process_id, last.request))[-FOLLOWED:]
 
 
 def check_checkpoint(polling: Polling | None) -> None:
