@@ -55,13 +55,16 @@ async def test_it_registers_without_asking_and_acts_as_its_session(desk: Desk) -
 
     assert registered["structuredContent"]["worker_bearer_mode"] is True
     assert session_id == "worker_bearer"
+    assert registered["structuredContent"]["agent_session"]["session_id"] == session_id
     assert [one["isError"] for one in (sent, read, added)] == [False] * 3
     assert read["structuredContent"]["messages"][0]["sender"].startswith("Worker1 | ")
     assert len(set(desk.server.shown)) == 1
 
 
 async def test_what_it_may_not_do_is_told(desk: Desk) -> None:
+    here = await desk.call("read_messages", room_id="workshop")
     elsewhere = await desk.call("read_messages", room_id="elsewhere")
+    again = await desk.call("read_messages")
     other = await desk.call("read_messages", room_id="workshop", agent_session_id="session_2")
     ended = await desk.call("disconnect_agent_session")
     nowhere = await Desk(Bearing(desk.process.rooms), desk.server, desk.world).call(
@@ -70,6 +73,7 @@ async def test_what_it_may_not_do_is_told(desk: Desk) -> None:
     owners = await desk.call("start_device_auth")
 
     assert "scoped to a different room" in json.dumps(elsewhere)
+    assert [here["isError"], again["isError"]] == [False, False]
     assert "worker_bearer alone" in json.dumps(other)
     assert "ended by whoever gave the bearer" in json.dumps(ended)
     assert "room_id: is missing" in json.dumps(nowhere)

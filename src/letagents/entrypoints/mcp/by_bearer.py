@@ -10,25 +10,28 @@ from typing import Any
 import attrs
 
 from letagents.application.borrowed import BEARER_SESSION, BorrowedRooms
+from letagents.application.client import Client
 from letagents.domain import rooms
 from letagents.domain.errors import Malformed, NotAvailable
+from letagents.domain.ids import RoomId
 from letagents.entrypoints.mcp.errors import Result, told_to_the_model
 from letagents.entrypoints.mcp.supervised import silent
 from letagents.entrypoints.mcp.tool import Tool
+from letagents.wire import public
 
 
 @attrs.define(eq=False)
 class Bearing:
-    """A process that acts by a bearer. `room` is the one that was named last."""
+    """A process that acts by a bearer. `room` is the last that was named where a call was done."""
 
     rooms: BorrowedRooms
     room: str | None = None
 
     def named(self, given: Mapping[str, Any]) -> str | None:
-        """Return the room that a call means, and remember it."""
+        """Return the room that a call means."""
         asked = given.get("room_id")
         if isinstance(asked, str) and asked.strip():
-            self.room = str(rooms.canonical(asked))
+            return str(rooms.canonical(asked))
         return self.room
 
 
@@ -44,22 +47,29 @@ async def called(
 
         given = dict(read(tool.parameters, arguments))
         room_id = process.named(given)
-        if tool.name == "register_agent_session":
-            return done(_registered(room_id))
-        _check_session(tool.name, given.pop("agent_session_id", None))
         client = await process.rooms.client(room_id)
-        return done(await tool.run(Visit(client), given, silent))
+        if tool.name == "register_agent_session":
+            result = _registered(client, room_id)
+        else:
+            _check_session(tool.name, given.pop("agent_session_id", None))
+            result = await tool.run(Visit(client), given, silent)
+        process.room = room_id  # the one of a call that failed would mislead the next ones
+        return done(result)
 
     return await told_to_the_model(tool, arguments, call)
 
 
-def _registered(room_id: str | None) -> dict[str, object]:
-    if room_id is None:
+def _registered(client: Client, room_id: str | None) -> dict[str, object]:
+    own = client.connections.own(RoomId(room_id)) if room_id is not None else None
+    if own is None:
         raise Malformed("room_id: is missing.", remedy="Pass the room that the bearer is for.")
     return {
         "success": True,
         "worker_bearer_mode": True,
+        "supervised_bounded_mode": False,
+        "agent_session": public.session(own.session),
         "agent_session_id": BEARER_SESSION,
+        "use_agent_session_id": BEARER_SESSION,
         "room_id": room_id,
     }
 
