@@ -14,6 +14,7 @@ from tests.e2e.chats import Chat, House, chatting
 from tests.integration import provider_stages
 
 from letagents.adapters.providers.live_codex import AppServers
+from letagents.domain import live_sessions
 from letagents.domain.activity import Report
 from letagents.domain.errors import Malformed
 from letagents.domain.fencing import Fence
@@ -190,11 +191,17 @@ async def test_the_servers_of_a_chat_end_with_it(house: House, codex: ScriptedCo
     async with chatting(house.letagents) as passing:
         await start(passing)
         assert codex.there
+    left = live_sessions.current(await house.letagents.state.read(), ROOM)
     after = await house.chat()
     status = await after.call("status_local_codex_session")
 
     assert codex.there == {}
-    assert (status["server_reachable"], status["session"]["status"]) == (False, "unknown")
+    assert left is not None
+    assert (left.status.value, left.last_error) == (
+        "interrupted",
+        "the chat that started it has ended",
+    )
+    assert (status["server_reachable"], status["session"]["status"]) == (False, "interrupted")
 
 
 async def test_the_room_sees_what_the_session_s_worker_does(

@@ -240,11 +240,20 @@ class LiveSessions:
 
     async def leave(self) -> None:
         """End the servers that were launched here: nobody would see to them."""
-        launched, self._launched = list(self._launched.values()), {}
+        launched, self._launched = self._launched, {}
         with anyio.move_on_after(LEAVING, shield=True):
             async with anyio.create_task_group() as tasks:
-                for server in launched:
+                for server in launched.values():
                     tasks.start_soon(self.codex.terminate, server.pid, server.birth)
+                for session_id in launched:
+                    tasks.start_soon(self._note_left, session_id)
+
+    async def _note_left(self, session_id: str) -> None:
+        with suppress(LetAgentsError):  # who looks for it later finds that it is gone
+            session = await self._found(session_id, None)
+            if session is not None and session.status.is_alive:
+                why = "the chat that started it has ended"
+                await self._note(session, status=Status.INTERRUPTED, last_error=why)
 
     async def _found(self, session_id: str | None, room_id: RoomId | None) -> LiveSession | None:
         state = await self.state.read()
