@@ -157,13 +157,13 @@ class LiveSessions:
         Raises:
             LiveSessionFailed: it does not.
         """
+        why = None
         with anyio.move_on_after(self.observed.total_seconds()):
-            while True:
-                why = await self._why_not(session)
-                if why is not None:
-                    await self._note(session, status=Status.FAILED, last_error=why)
-                    raise LiveSessionFailed(why)
+            while (why := await self._why_not(session)) is None:
                 await anyio.sleep(LOOKING)
+        if why is not None:
+            await self._note(session, status=Status.FAILED, last_error=why)
+            raise LiveSessionFailed(why)
 
     async def _why_not(self, session: LiveSession) -> str | None:
         if not await self.codex.is_ready(session.server_url):
