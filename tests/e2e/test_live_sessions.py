@@ -121,6 +121,27 @@ async def test_a_session_that_is_asked_for_twice_at_once_is_started_once(
     assert len(codex.prompts) == 1
 
 
+@pytest.mark.rule("Y36")
+async def test_of_two_chats_that_start_one_at_once_one_gives_way(
+    house: House, codex: ScriptedCodex
+) -> None:
+    chats = [await house.chat(), await house.chat()]
+    told: list[dict[str, Any]] = []
+    codex.begin_together = 2
+
+    async def ask(chat: Chat) -> None:
+        told.append(await start(chat))
+
+    with anyio.fail_after(PATIENCE):
+        async with anyio.create_task_group() as tasks:
+            for chat in chats:
+                tasks.start_soon(ask, chat)
+
+    assert len({one["local_codex_session"]["session_id"] for one in told}) == 1
+    assert sorted(one["local_codex_session_reused"] for one in told) == [False, True]
+    assert (len(codex.there), len(codex.ended), len(codex.interrupted)) == (1, 1, 1)
+
+
 async def test_a_chat_enters_a_room_with_a_live_session(chat: Chat) -> None:
     joined = await chat.call("join_room", name="workshop", session_mode="live")
 

@@ -50,6 +50,21 @@ def test_a_session_that_is_noted_displaces_no_other() -> None:
     assert (same, nobody) == (state, None)
 
 
+@pytest.mark.rule("Y36")
+def test_of_two_that_begin_at_once_the_first_is_the_one() -> None:
+    first = attrs.evolve(SESSION, status=Status.RUNNING)
+    second = attrs.evolve(first, session_id="two")
+    state, one = live_sessions.begun(LocalState(), first, None)
+    same, other = live_sessions.begun(state, second, None)
+    elsewhere = attrs.evolve(second, cwd="/elsewhere")
+
+    assert (one, other, same) == (first, first, state)
+    assert live_sessions.begun(state, second, "one")[1] == second
+    assert live_sessions.begun(state, elsewhere, None)[1] == elsewhere
+    over, _ = live_sessions.noted(state, "one", now=NOW, status=Status.FAILED)
+    assert live_sessions.begun(over, second, None)[1] == second
+
+
 def test_what_another_program_wrote_there_is_kept_and_what_is_no_session_is_passed_over() -> None:
     theirs = {**live_sessions.plain(SESSION), "server_pid": 7, "theirs": {"x": 1}}
     records = {"one": theirs, "odd": [], "poor": {"session_id": "poor"}}

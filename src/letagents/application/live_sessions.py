@@ -95,10 +95,15 @@ class LiveSessions:
         if there is not None and _is_it(there.session, entered, cwd, branch):
             self._watch(there.session)
             return there.session, True
+        before = there.session.session_id if there is not None else None
         session = self._new(entered, asked, cwd, branch)
         url, server = await self._server(cwd)
         try:
             session = await self._begun(session, url, server)
+            first = await self._first(session, before)
+            if first.session_id != session.session_id:
+                await self._give_way(session, server)
+                return first, True  # whoever began it looks after it
             self._remember_launch(session, server)
             await self._observe(session)
         except BaseException:
@@ -138,7 +143,7 @@ class LiveSessions:
 
     async def _begun(self, new: LiveSession, url: str, server: Server | None) -> LiveSession:
         begun = await self.codex.begin(url, new.cwd, live_sessions.prompt(new))
-        session = attrs.evolve(
+        return attrs.evolve(
             new,
             thread_id=begun.thread_id,
             turn_id=begun.turn_id,
@@ -148,8 +153,15 @@ class LiveSessions:
             launched_server=server is not None,
             status=Status.RUNNING,
         )
-        await self.state.transact(lambda state: (live_sessions.saved(state, session), None))
-        return session
+
+    async def _first(self, session: LiveSession, before: str | None) -> LiveSession:
+        """Save a session, and return which one is the first there: that, or another chat's."""
+        return await self.state.transact(lambda state: live_sessions.begun(state, session, before))
+
+    async def _give_way(self, session: LiveSession, server: Server | None) -> None:
+        with suppress(LetAgentsError):
+            await self.codex.interrupt(*session.place)
+        await self._end_server(session, server)
 
     async def _observe(self, session: LiveSession) -> None:
         """See that it gets to work.
@@ -159,7 +171,7 @@ class LiveSessions:
         """
         why = None
         with anyio.move_on_after(self.observed.total_seconds()):
-            while (why := await self._why_not(session)) is None:
+            while (why := await self._why_not(session)) is None:  # noqa: ASYNC110  nobody is told
                 await anyio.sleep(LOOKING)
         if why is not None:
             await self._note(session, status=Status.FAILED, last_error=why)

@@ -7,7 +7,8 @@ Y34  A session that is saved becomes its room's current one; one that is noted a
      where the room has none, and one that is not known stays unknown.
 Y35  What became of it is read off its thread and its turn, errors first; while its server cannot be
      reached, only an end that was seen is kept, and the rest is unknown.
-Y36  A session is gone on with only in the same room, folder and branch.
+Y36  A session is gone on with only in the same room, folder and branch; there is one of them there,
+     also where several begin it at once.
 Y37  What everybody may see of a session holds neither its mark nor where its program is.
 Y48  A session is the worker that it was bound to, or else the first Codex that registered in its
      room since it began and is no other session's. It is never shown as anybody else.
@@ -203,6 +204,20 @@ def saved(state: LocalState, session: LiveSession) -> LocalState:
     """Remember a session, and make it its room's current one (Y34)."""
     ids = {**_records(state, CURRENT), session.room_id: session.session_id}
     return _with(state, session, ids)
+
+
+def begun(
+    state: LocalState, session: LiveSession, before: str | None
+) -> tuple[LocalState, LiveSession]:
+    """Save a session that has begun, and return it; or the one that began there meanwhile (Y36).
+
+    `before` is the room's current one as it was when this one was to begin.
+    """
+    there = current(state, RoomId(session.room_id))
+    place = (session.room_id, session.cwd, session.repo_branch)
+    if there is None or there.session_id == before or not there.status.is_alive:
+        return saved(state, session), session
+    return (state, there) if there.is_at(*place) else (saved(state, session), session)
 
 
 def noted(

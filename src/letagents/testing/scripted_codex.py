@@ -30,6 +30,9 @@ class ScriptedCodex:
     seen_later: Seen | None = None
     breaks_later: bool = False
     """What becomes of that once a turn was begun."""
+    begin_together: int = 1
+    """How many turns have to be begun until that is told to any who begins one."""
+    _begun: anyio.Event = attrs.field(factory=anyio.Event)
     _told: list[Callable[[Activity], None]] = attrs.field(factory=list)
     followed: anyio.Event = attrs.field(factory=anyio.Event)
 
@@ -55,7 +58,11 @@ class ScriptedCodex:
         self._check(url)
         self.prompts.append(prompt)
         self.seen, self.is_broken = self.seen_later or self.seen, self.breaks_later
-        return Begun(f"thread-{len(self.prompts)}", f"turn-{len(self.prompts)}")
+        number = len(self.prompts)
+        if number >= self.begin_together:
+            self._begun.set()
+        await self._begun.wait()
+        return Begun(f"thread-{number}", f"turn-{number}")
 
     async def look(self, url: str, thread_id: str, turn_id: str) -> Seen:
         """Return what the test says."""
