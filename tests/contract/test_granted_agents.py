@@ -38,6 +38,7 @@ from letagents.entrypoints.daemon.tools import RoomTools
 from letagents.entrypoints.server.app import application
 from letagents.ports.tools import Authority
 from letagents.settings import Settings
+from letagents.testing.contracts.room_callers import arrival
 from letagents.testing.scripted_provider import Play
 from letagents.wire import kept, moments
 from letagents.wire import supervisor as wire
@@ -195,6 +196,25 @@ async def test_an_agent_answers_by_a_grant_where_nobody_is_signed_in(world: Gran
     assert world.told.asked == ["worker-sessions"]
     written = "".join(kept.written(one) for one in world.place.journal.entries())
     assert world.secret not in written + repr(world.grants.granted._held)
+
+
+@pytest.mark.rule("J128")
+async def test_an_agent_is_let_in_by_a_grant_where_its_name_is_somebodys(
+    world: GrantedWorld,
+) -> None:
+    other = attrs.evolve(arrival(3, 3), display_name="Juniper")
+    await world.rooms.connect(ROOM, other)
+    keeper = await started(world)
+    await world.ask("@everyone one?")
+
+    assert await world.answers(1) == ["ok"]
+    page = await world.rooms.read(ROOM, Latest())
+    name = page.messages[-1].sender.partition(" |")[0]
+    assert name != "Juniper"
+    told = await keeper.sessions.feeds.of("e1").after(0, timedelta())
+    assert f"It is in {ROOM}, as {name}: its name is somebody's there." in [
+        one.summary for one in told
+    ]
 
 
 async def test_its_tools_are_run_by_its_bearer(world: GrantedWorld, tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ class InRoom:
     rooms: RoomTransport
     fence: Fence
     reached: Reached | None = None
+    name: str | None = None
+    """What it is called there, if its own name is somebody's."""
 
 
 @attrs.define(eq=False)
@@ -41,7 +43,9 @@ class Entering:
         if entry.delivery is Delivery.POLLING:
             custody.check_bearer(made.bearer)
         await self.record.sessions.bind_opened(entry, execution, made)
-        return InRoom(entry, lodging.rooms, made.fence, lodging.reached)
+        called = made.session.display_name
+        name = called if called != entry.display_name else None
+        return InRoom(entry, lodging.rooms, made.fence, lodging.reached, name)
 
     async def admit(self) -> Ingress:
         """Return up to where the agent has been told of its room; one that is new begins now."""

@@ -70,7 +70,8 @@ class Tending:
         place = place or await self.entering.enter(entry, execution)
         self.conversation = conversation
         self._delivery = delivery = self._served(place, execution, conversation)
-        self.record.tell(THERE, f"It is in {place.entry.room_id}.")
+        called = f", as {place.name}: its name is somebody's there" if place.name else ""
+        self.record.tell(THERE, f"It is in {place.entry.room_id}{called}.")
         self._delivering = asyncio.create_task(self._delivered(delivery, execution))
         self._delivering.add_done_callback(lambda _: self.wake())
 

@@ -7,7 +7,8 @@ J125  A grant is taken for an agent that is there, in its room and at its server
       is refused by the first fault in this order: its kind, a blank field, its address.
 J126  Of one grant the newer is kept: a lower generation, or an earlier end, changes nothing.
 J127  A session is asked for up to three times, and again only where that may help.
-J128  A session that does not echo what was asked is not taken, and its bearer is kept nowhere.
+J128  A session that does not echo what was asked is not taken, and its bearer is kept nowhere. Its
+      display name may be another: where that is somebody's, a room gives the next one.
 J129  A bearer is fresh until a minute before it ends; one that names no end for two minutes.
 J130  A grant is renewed once an hour of it is left. Who is refused, is answered with another
       grant, or is too late, has none any more; all else changes nothing.
@@ -178,7 +179,6 @@ def check_echo(session: Session, asked: "dict[str, str]") -> None:
         "room_id": str(session.room_id),
         "agent_key": session.agent_key,
         "agent_instance_id": session.instance_id,
-        "display_name": session.display_name,
         "runtime": session.runtime,
         "ide_label": session.ide_label,
     }
