@@ -97,6 +97,7 @@ def test_the_newest_of_earlier_processes_are_remembered_and_all_are_counted() ->
     for number in range(2, executions.REMEMBERED + 3):
         last = entry.execution
         assert last is not None
+        entry = executions.born(entry, last.execution_id, PROCESS)
         entry = executions.ended(
             entry, last.execution_id, Ending.CRASHED, now=NOW, exit_code=-9, tail="x" * 9999
         )
@@ -108,3 +109,7 @@ def test_the_newest_of_earlier_processes_are_remembered_and_all_are_counted() ->
     assert all(one.is_over and one.exit_code == -9 for one in entry.earlier)
     tails = [len(one.tail) for one in entry.earlier]
     assert tails == [*[0] * (executions.REMEMBERED - 1), executions.LONGEST_TAIL]
+    never_ran = executions.ended(entry, "x22", Ending.STOPPED, now=NOW)
+    assert executions.begun(never_ran, attrs.evolve(FIRST, execution_id="x23")).earlier == (
+        entry.earlier
+    )

@@ -40,7 +40,7 @@ def begun(entry: Entry, execution: Execution) -> Entry:
             "A process has a name that no other ever had.", remedy="Give it another name."
         )
     fresh = attrs.evolve(entry, execution=execution, work_attempt_id=execution.work_attempt_id)
-    if before is None:
+    if before is None or before.process is None:  # it never ran (J47)
         return fresh
     forgotten = (attrs.evolve(one, tail="") for one in entry.earlier)
     earlier = (*forgotten, before)[-REMEMBERED:]
