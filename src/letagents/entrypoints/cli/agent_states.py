@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 
+from letagents.domain.manifest import Ending
 from letagents.domain.supervised import SupervisorSilent, SupervisorUnavailable
 from letagents.domain.surfaces import LOCAL_ROOMS
 from letagents.entrypoints.cli import printing
@@ -82,10 +83,17 @@ def _processes(arguments: argparse.Namespace) -> None:
         end = process["terminal"]
         became = f"{_how(end)} at {end['ended_at']}" if end else "is there"
         printing.say(f"{process['started_at']}  {became}")
-        for line in end["stdio_tail"].splitlines() if end else []:
+        for line in _last_words(end):
             printing.say(printing.one_line(f"  {line}"))
     if not processes and not arguments.json:
         printing.say(f"{arguments.agent} has had no process yet.")
+
+
+def _last_words(end: Mapping[str, Any] | None) -> list[str]:
+    """Return what a process wrote last that nobody has stopped."""
+    if end is None or end["terminal_cause"] == Ending.STOPPED.value:
+        return []
+    return str(end["stdio_tail"]).splitlines()
 
 
 def _how(end: Mapping[str, Any]) -> str:
