@@ -59,8 +59,9 @@ class CredentialStale(LetAgentsError):
 
     def __init__(self) -> None:
         super().__init__(
-            "The supervisor lends this process no credential any more.",
-            remedy="End this turn: another process acts for this agent now.",
+            "The supervisor lends this process no credential.",
+            remedy="Call once more in a moment: it may be starting anew. If it stays so, end this "
+            "turn: another process acts for this agent now.",
         )
 
 
