@@ -396,8 +396,9 @@ async def test_an_older_supervisor_leaves_calls_to_us(fake: Fake) -> None:
 
     assert await process(fake).execute(change()) is None
     fake.said[wire.EXECUTE] = "It may not."
-    with pytest.raises(SupervisorRefused, match="It may not"):
+    with pytest.raises(SupervisorRefused, match="It may not") as raised:
         await process(fake).execute(change())
+    assert "version" not in raised.value.remedy
 
 
 async def test_a_call_that_does_not_fit_a_line_is_not_sent(fake: Fake) -> None:

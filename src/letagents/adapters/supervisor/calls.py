@@ -30,6 +30,7 @@ _NOT_OURS = "Use a home of this user's: LETAGENTS_HOME may name that of another.
 _UNKNOWN = "Look whether it was done before you ask for it again: asked again, it is done again."
 _TOO_LONG = "The path of the supervisor's socket is longer than that of a socket can be."
 _SHORTER = "Set LETAGENTS_HOME to a shorter path, and start the supervisor and this process anew."
+_AS_IT_SAYS = "Do as it says, or go on without it."
 _OTHER = "Use the same version of letagents on both sides."
 
 
@@ -158,6 +159,11 @@ class Line:
 def refused(happened: str, remedy: str | None = None) -> SupervisorRefused:
     """Return the error for what a supervisor says, or for what cannot be believed of it."""
     return SupervisorRefused(happened, remedy=remedy or _OTHER)
+
+
+def told(response: Response, otherwise: str) -> SupervisorRefused:
+    """Return the error for a refusal, in the supervisor's words if it has any."""
+    return refused(response.error or otherwise, response.remedy or _AS_IT_SAYS)
 
 
 def _garbled(happened: str) -> SupervisorGarbled:

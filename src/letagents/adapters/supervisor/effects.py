@@ -51,11 +51,11 @@ def answered(result: object) -> Answered:
     Raises:
         SupervisorRefused: that is not what it says.
     """
-    told, room_id = _checked(result)
+    told, room_id = _checked(result, _LOOK)
     if told.get("state") == "uncertain":
         raise refused(_text(told, "error") or UNKNOWN, _LOOK)
     if told.get("state") != "completed":
-        raise refused("The supervised effect journal returned an unsupported state.")
+        raise refused("The supervised effect journal returned an unsupported state.", _LOOK)
     return Answered(room_id, told.get("result"))
 
 
@@ -90,11 +90,11 @@ def _prepared(said: Mapping[str, object], room_id: str, effect_id: str) -> Told:
     raise refused("The supervised effect journal returned an unsupported action.")
 
 
-def _checked(result: object) -> tuple[Mapping[str, object], str]:
+def _checked(result: object, remedy: str | None = None) -> tuple[Mapping[str, object], str]:
     said = result if isinstance(result, Mapping) else {}
     room_id = _text(said, "room_id")
     if not _ROOM.fullmatch(room_id):
-        raise refused("The supervised daemon did not return valid exact room authority.")
+        raise refused("The supervised daemon did not return valid exact room authority.", remedy)
     return said, room_id
 
 

@@ -13,7 +13,7 @@ import anyio
 import attrs
 
 from letagents.adapters.supervisor import coordinates, effects, sessions
-from letagents.adapters.supervisor.calls import NEVER, Deadline, Line, Negotiated, refused
+from letagents.adapters.supervisor.calls import NEVER, Deadline, Line, Negotiated, refused, told
 from letagents.adapters.supervisor.checkpoints import Checkpoints
 from letagents.adapters.supervisor.connecting import Kept
 from letagents.adapters.supervisor.coordinates import Coordinates
@@ -101,7 +101,8 @@ class SocketSupervisor:
         if at is None:
             return Bound(is_supervised=False)
         if not session.is_worker:
-            raise refused("A supervised provider must register a worker session.")
+            only = "A supervised provider must register a worker session."
+            raise refused(only, "Leave session_kind out.")
         key = self._key(at, session)
         confirmed = self._confirmed.get(session.session_id)
         try:
@@ -219,7 +220,7 @@ class SocketSupervisor:
             return None
         if not response.ok:
             rejected = "The daemon-owned supervised tool was rejected."
-            raise refused(response.error or rejected, response.remedy)
+            raise told(response, rejected)
         return effects.answered(response.result)
 
     async def _executed(self, at: Coordinates, negotiated: Negotiated, call: Call) -> Response:
@@ -289,7 +290,7 @@ class SocketSupervisor:
         response = await self._line(at).ask(version, method, params, deadline)
         refusal, unexpected = _SAID[method]
         if not response.ok:
-            raise refused(response.error or refusal, response.remedy)
+            raise told(response, refusal)
         if response.version != version:
             raise refused(unexpected)
         return response.result
