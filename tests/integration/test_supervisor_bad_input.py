@@ -260,6 +260,7 @@ ROWS: dict[str, Rows] = {
         ({"id": "e2"}, f"{UNKNOWN}e2"),
         ({"id": "e1"}, "e1 is not stopped."),
     ],
+    wire.GIVE_UP_GRANT: [({}, UNKNOWN), ({"entry_id": "e2"}, f"{UNKNOWN}e2")],
     wire.INSTALL_GRANT: [
         ({}, "Host grant entry_id is required."),
         ({**GRANT, "credential_only": True, "recovery_only": True}, BOTH_KINDS),
