@@ -14,12 +14,21 @@ from letagents.domain.errors import NotAvailable
 from letagents.domain.generations import FenceLost
 from letagents.domain.manifest import Ending, Entry, ManifestRefused
 from letagents.domain.recovery import LOOP, Action, Desired, History
+from letagents.domain.turns import Outcome, TurnUnsettled
 from letagents.domain.workplaces import (
     Kept,
     Wish,
     Worktree,
 )
-from letagents.ports.providers import Born, Launch, unrecorded
+from letagents.ports.providers import (
+    Born,
+    Connection,
+    Launch,
+    Reference,
+    Started,
+    Turn,
+    unrecorded,
+)
 from letagents.testing.scripted_provider import Crash, Play, ScriptedConversation, ScriptedProvider
 
 pytestmark = pytest.mark.anyio
@@ -43,6 +52,36 @@ class Awaited(ScriptedProvider):
         assert self.speak is not None
         await self.speak()
         return await super().start(launch, born)
+
+
+class Refused(ScriptedConversation):
+    """A conversation in which no turn begins."""
+
+    async def run(self, turn: Turn, started: Started) -> Outcome:
+        raise TurnUnsettled("Codex answered: no such model")
+
+
+@attrs.define(eq=False)
+class Refusing(ScriptedProvider):
+    """Programs that say why they begin no turn."""
+
+    def _conversation(self, conversation_id: str, connection: Connection) -> ScriptedConversation:
+        conversation = Refused(self, Reference(conversation_id, connection))
+        self.started.append(conversation)
+        return conversation
+
+
+async def test_why_no_turn_began_is_told(world: World) -> None:
+    world.provider = Refusing()
+    keeper = await world.run()
+    await world.is_there()
+    await world.ask()
+    await world.until(lambda: len(world.provider.started) > 1)
+    told = await keeper.sessions.feeds.of("e1").after(0, timedelta())
+
+    assert ("delivery.ended", "no such model") in [
+        (one.kind, one.summary.rpartition(": ")[2].rstrip(".")) for one in told
+    ]
 
 
 async def test_what_is_said_to_an_agent_that_is_just_starting_is_answered(world: World) -> None:

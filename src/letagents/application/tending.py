@@ -156,9 +156,9 @@ class Tending:
             await self._followed(delivery, execution)
             return
         if why is not None:
-            log.warning(
-                "delivery.ended", entry_id=delivery.agent.entry_id, error=type(why).__name__
-            )
+            said = why.happened if isinstance(why, LetAgentsError) else type(why).__name__
+            log.warning("delivery.ended", entry_id=delivery.agent.entry_id, error=said)
+            self.record.tell("delivery.ended", said)
         ended = await conversation.end()
         self.conversation = None
         cause = Ending(ended.cause.value)

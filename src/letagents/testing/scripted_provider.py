@@ -244,7 +244,7 @@ class ScriptedConversation:
             return _outcome(lines[-1])
         if self._running is not None and self._running.turn_id == lines[-1]["turn"]:
             return Running()
-        return Unknowable("its process ended before it did")
+        return Unknowable("its process ended before the turn did")
 
     async def interrupt(self, turn_id: str) -> bool:
         """Break the turn off."""

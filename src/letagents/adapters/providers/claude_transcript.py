@@ -75,14 +75,14 @@ def _fate(after: list[Raw]) -> Fate:
         return Interrupted()
     spoken = [line for line in own if line.get("type") in ("assistant", "user")]
     if not spoken or spoken[-1].get("type") != "assistant":
-        return Unknowable("its process ended before it did")
+        return Unknowable("its process ended before the turn did")
     last = spoken[-1]
     if last.get("isApiErrorMessage"):
         return failed(_text(last))
     message = last.get("message")
     reason = message.get("stop_reason") if isinstance(message, Mapping) else None
     if reason not in _ENDS:
-        return Unknowable("its process ended before it did")
+        return Unknowable("its process ended before the turn did")
     return turns.said(_text(last))
 
 

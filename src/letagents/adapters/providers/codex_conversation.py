@@ -139,7 +139,7 @@ class CodexConversation:
             return Unknowable("its thread lacks it")
         fate = codex_transcript.fate_of(turn)
         if isinstance(fate, Running) and self._child is not None and self._running != turn_id:
-            return Unknowable("its process ended before it did")
+            return Unknowable("its process ended before the turn did")
         return fate
 
     async def _read(self) -> Raw:

@@ -32,7 +32,7 @@ def fate(messages: Sequence[Raw], turn_id: str, *, is_busy: bool) -> Fate:
         return Running()
     finish = _info(last).get("finish")
     if not finish or finish in _GOES_ON:
-        return Unknowable("its process ended before it did")
+        return Unknowable("its process ended before the turn did")
     return turns.said(_text(last))
 
 
