@@ -46,7 +46,12 @@ async def desk(anyio_backend: str, tmp_path: Path) -> AsyncIterator[Desk]:
 
 
 async def test_it_registers_without_asking_and_acts_as_its_session(desk: Desk) -> None:
+    nowhere = await desk.call("get_current_room")
     registered = await desk.call("register_agent_session", room_id="workshop")
+    here = await desk.call("get_current_room")
+    for told in (nowhere, here):
+        assert told["structuredContent"]["auth"]["source"] == "worker_bearer"
+    assert here["structuredContent"]["agent_identity"]["display_name"] == "Worker"
     assert desk.server.shown == []
     session_id = registered["structuredContent"]["agent_session_id"]
     sent = await desk.call("send_message", text="Done.", agent_session_id=session_id)

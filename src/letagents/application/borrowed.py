@@ -35,6 +35,7 @@ UNSHOWN = Token("-" * 43)
 """In the place of a session's secret, which such a process never has and never shows."""
 BEARER_SESSION = BEARER
 """What the session is called of which a bearer is, where its own id is not told."""
+_UNNAMED = {BEARER_SESSION: "Worker"}
 _LABELS = {"open-model": "Open Model", "claude-code": "Claude Code", "codex": "Codex"}
 
 
@@ -52,7 +53,7 @@ class Worker:
 
     def seen(self, room_id: RoomId) -> Session:
         """Return its session in a room, as far as it is known here."""
-        name = self.display_name or "Daemon-supervised worker"
+        name = self.display_name or _UNNAMED.get(self.session_id, "Daemon-supervised worker")
         return Session(
             session_id=SessionId(self.session_id),
             room_id=room_id,

@@ -19,6 +19,8 @@ from letagents.entrypoints.mcp.supervised import silent
 from letagents.entrypoints.mcp.tool import Tool
 from letagents.wire import public
 
+_SIGNED_IN = {"source": BEARER_SESSION, "expires_at": None, "account": None}
+
 
 @attrs.define(eq=False)
 class Bearing:
@@ -53,6 +55,8 @@ async def called(
         else:
             _check_session(tool.name, given.pop("agent_session_id", None))
             result = await tool.run(Visit(client), given, silent)
+        if tool.name == "get_current_room":
+            result = {**result, "auth": _SIGNED_IN}
         process.room = room_id  # the one of a call that failed would mislead the next ones
         return done(result)
 

@@ -58,7 +58,6 @@ def _as_lent(visit: Visit, here: Entered) -> Result:
     """Return the room of who acts with a credential which is not its own; no state is read."""
     own = visit.client.connections.own(here.room.room_id)
     who = identity.of_session(own.session) if own is not None else None
-    bearer = {"source": BEARER, "expires_at": None, "account": None}
     told: Result = {
         "connected": True,
         **public.room(here.room),
@@ -66,7 +65,7 @@ def _as_lent(visit: Visit, here: Entered) -> Result:
         "current_local_codex_session": None,
         "local_codex_session_count": 0,
         "agent_identity": who and public.identity(who, visit.client.chat.instance),
-        "auth": None if here.is_supervised else bearer,
+        "auth": None,
     }
     if here.is_supervised:
         told |= {"joined_via": None, "is_local": None, "room_binding": SUPERVISED}
