@@ -313,3 +313,19 @@ async def test_no_link_leads_a_folder_out_of_the_home(machine: Machine) -> None:
         await machine.trees.provide(worktree, ATTEMPT)
 
     assert not list(elsewhere.glob("*/*"))
+
+
+@pytest.mark.rule("J75")
+async def test_a_folder_that_is_a_link_is_not_worked_in(machine: Machine) -> None:
+    worktree = await machine.planned()
+    await machine.trees.provide(worktree, ATTEMPT)
+    folder, elsewhere = Path(worktree.folder), machine.folder / "elsewhere"
+    folder.rename(elsewhere)
+    folder.symlink_to(elsewhere)
+
+    with pytest.raises(WorkplaceRefused, match="a link leads"):
+        await machine.trees.provide(worktree, ATTEMPT)
+    kept = await machine.trees.remove(worktree, ATTEMPT)
+    assert kept is not None
+    assert "a link" in kept.why
+    assert elsewhere.is_dir()

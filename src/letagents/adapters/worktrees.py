@@ -77,6 +77,8 @@ class GitWorktrees:
         folder = Path(worktree.folder)
         try:
             await to_thread.run_sync(_own_folder, folder.parent)
+            if _is_link(folder):
+                raise OSError("a link leads from there to elsewhere")
             with _making(folder) as lock:
                 if _is_there(folder) and _is_whole(lock):
                     await self._check_alive(worktree)
@@ -112,6 +114,8 @@ class GitWorktrees:
     async def remove(self, worktree: Worktree, attempt_id: str) -> Kept | None:
         """Remove the folder if nothing would be lost with it; else return why it is kept."""
         folder = Path(worktree.folder)
+        if _is_link(folder):
+            return Kept(worktree.folder, "it is a link to elsewhere")
         if not _is_there(folder):
             return None
         try:

@@ -35,14 +35,25 @@ def _follow(arguments: argparse.Namespace) -> None:
     told = _watched(None)
     say(told["entries"], arguments)
     while True:
-        said = {agent["id"]: agent for agent in told["entries"]}
-        told = _next(told)
+        before, told = told["entries"], _next(told)
+        if changed := news(before, told["entries"], arguments):
+            say(changed, arguments)
         there = {agent["id"] for agent in told["entries"]}
-        news = [agent for agent in told["entries"] if said.get(agent["id"]) != agent]
-        if news:
-            say(news, arguments)
-        for name in said.keys() - there:
+        for name in sorted({agent["id"] for agent in before} - there):
             _say_gone(name, arguments)
+
+
+def news(
+    before: list[dict[str, Any]], there: list[dict[str, Any]], arguments: argparse.Namespace
+) -> list[dict[str, Any]]:
+    """Return the agents of which something else is said now than before."""
+    said = {agent["id"]: _told(agent, arguments) for agent in before}
+    return [one for one in there if said.get(one["id"]) != _told(one, arguments)]
+
+
+def _told(agent: Mapping[str, Any], arguments: argparse.Namespace) -> object:
+    """Return what is said of an agent."""
+    return agent if arguments.json else _lines(agent)
 
 
 def _next(last: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,17 +123,22 @@ def _where(agent: Mapping[str, Any]) -> str:
     return "" if agent["api_url"] == LOCAL_ROOMS else f" at {agent['api_url']}"
 
 
+def _lines(agent: Mapping[str, Any]) -> list[str]:
+    head = (
+        f"{agent['id']}  {agent['provider']} in {agent['room_id']}{_where(agent)}: wanted "
+        f"{agent['desired_state']}, {agent['observed_state']}"
+    )
+    error = printing.lines(agent["last_error"]) if agent["last_error"] else []
+    return [printing.one_line(head), *(f"  {line}" for line in error)]
+
+
 def say(agents: list[dict[str, Any]], arguments: argparse.Namespace) -> None:
     """Say how agents are, a line each; that there are none, if so."""
     for agent in agents:
         if arguments.json:
             printing.say_json(agent)
             continue
-        printing.say(
-            f"{agent['id']}  {agent['provider']} in {agent['room_id']}{_where(agent)}: wanted "
-            f"{agent['desired_state']}, {agent['observed_state']}"
-        )
-        if agent["last_error"]:
-            printing.say(f"  {agent['last_error']}")
+        for line in _lines(agent):
+            printing.say(line)
     if not agents and not arguments.json:
         printing.say("There are no agents. `letagents agents add` adds one.")
