@@ -10,7 +10,7 @@ from tests.contract.keeping import ROOM, World, killed_at
 
 from letagents.application.agent_folders import AgentFolders
 from letagents.application.household import Household
-from letagents.domain.errors import NotAvailable
+from letagents.domain.errors import Malformed, NotAvailable
 from letagents.domain.generations import FenceLost
 from letagents.domain.manifest import Ending, Entry, ManifestRefused
 from letagents.domain.recovery import LOOP, Action, Desired, History
@@ -265,6 +265,18 @@ async def test_wherever_a_supervisor_is_killed_one_process_answers_once() -> Non
         edge += 1
 
     assert edge > 8
+
+
+@pytest.mark.rule("N9")
+@pytest.mark.parametrize("name", ["A|B", "letagents", "", "A\u200bda", "A" * 65])
+async def test_nobody_is_added_by_a_name_that_no_room_shows(world: World, name: str) -> None:
+    keeper = await world.keeper()
+    household = Household(keeper.sessions.journal, lambda _: keeper, 1)
+    await keeper.sessions.journal.change(lambda journal: journal.drop_entry("e1"))
+
+    with pytest.raises(Malformed, match="display_name"):
+        await household.add(attrs.evolve(world.fresh(), display_name=name))
+    assert await household.entries() == []
 
 
 @pytest.mark.rule("J46")

@@ -97,10 +97,12 @@ class Household:
 
         Raises:
             ManifestRefused: another has its name.
+            Malformed: others cannot call it as it is to be called.
             WorkplaceRefused: it cannot have such a folder.
             ProviderMissing, ProviderUnusable: its program is not there, or cannot be used.
             LetAgentsError: nobody can keep it.
         """
+        entry = manifest.named(entry, entry.display_name)
         await self.keeper_of(entry).provider.version()
         if wish is not None:
             entry = await self._placed(entry, wish)
