@@ -51,6 +51,8 @@ async def test_it_reads_and_works_in_its_room(world: World) -> None:
     claimed = await world.call("get_board", 2)
     room = await world.call("get_current_room", 3)
     await world.call("post_status", 4, status="working")
+    other = await world.call("send_message", 6, text="x", agent_session_id="agent_session_1200")
+    assert "not agent_session_1200" in json.dumps(other)
 
     assert added["isError"] is False
     assert set(world.server.rooms) == {ROOM}

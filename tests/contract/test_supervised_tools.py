@@ -60,6 +60,19 @@ async def test_an_agent_speaks_under_its_own_name(desk: Desk) -> None:
     assert await desk.said() == [("Worker1", "Done.")]
 
 
+async def test_an_agent_may_name_itself_and_nobody_else(desk: Desk) -> None:
+    own = str(desk.connection.session.session_id)
+    for named in (own, "worker_bearer"):
+        said = await desk.run("send_message", text="Done.", agent_session_id=named)
+        assert said["isError"] is False
+    other = await desk.run("send_message", text="Done.", agent_session_id="agent_session_1200")
+    handle = await desk.run("send_message", text="Done.", worker_id="worker_" + "0" * 32)
+
+    assert f"session is {own}, not agent_session_1200" in other["content"][0]["text"]
+    assert "no parameter 'worker_id'" in handle["content"][0]["text"]
+    assert len(await desk.said()) == 2
+
+
 async def test_it_reads_and_works_in_its_room(desk: Desk) -> None:
     added = await desk.run("add_task", title="Mend it")
     board = await desk.run("get_board")

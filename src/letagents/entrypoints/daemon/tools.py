@@ -48,7 +48,7 @@ class RoomTools:
         """Return the whole result of a tool. Raises: as Tools."""
         from letagents.entrypoints.mcp import calls, errors
         from letagents.entrypoints.mcp.reading import read
-        from letagents.entrypoints.mcp.supervised import check_stays, silent
+        from letagents.entrypoints.mcp.supervised import as_itself, check_stays, silent
 
         found = _tools(authority.provider, authority.api_url).get(tool)
         if found is None:
@@ -59,7 +59,8 @@ class RoomTools:
             check_stays(tool, arguments, authority.room_id)
             given = read(found.parameters, _placed(tool, arguments, authority))
             visit = await self._visit(authority)
-            return calls.done(await found.run(visit, given, silent))
+            itself = as_itself(tool, given, visit.client)
+            return calls.done(await found.run(visit, itself, silent))
         except LetAgentsError as error:
             if error.retry is Retry.AFTER_READING:
                 raise

@@ -26,6 +26,7 @@ from letagents.entrypoints.mcp.supervised import (
     PATIENCE,
     PAUSE,
     Supervised,
+    as_itself,
     check_stays,
     silent,
     within_reach,
@@ -112,7 +113,8 @@ async def _run(
     own = {tool.name: tool for tool in tools_of(caller, Mode.OWNER)}[name]
     _check_room(name, given, admission)
     client = await (await poller.process.rooms()).client(admission.room_id)
-    return await own.run(Visit(client), _from(name, given, admission), silent)
+    itself = as_itself(name, given, client)
+    return await own.run(Visit(client), _from(name, itself, admission), silent)
 
 
 def _check_room(name: str, given: Mapping[str, Any], admission: Admission) -> None:

@@ -35,6 +35,7 @@ from letagents.ports.supervisor import Supervisor
 
 if TYPE_CHECKING:  # what rooms stand on is loaded where a supervisor leaves the calls to us
     from letagents.application.borrowed import BorrowedRooms
+    from letagents.application.client import Client
 
 T = TypeVar("T")
 
@@ -198,7 +199,27 @@ async def _run_here(
     check_stays(asked.tool, given, room_id)
     own = {tool.name: tool for tool in tools_of(caller, Mode.OWNER)}[asked.tool]
     client = await (await process.rooms()).client(room_id)
-    return done(await own.run(Visit(client), dict(given), silent))
+    return done(await own.run(Visit(client), as_itself(asked.tool, given, client), silent))
+
+
+def as_itself(tool: str, given: Mapping[str, Any], client: "Client") -> dict[str, Any]:
+    """Return the arguments of a call that names no other session than its agent's own.
+
+    Raises:
+        NotAvailable: it does.
+    """
+    asked = given.get("agent_session_id")
+    here = client.places.current_id
+    own = client.connections.own(here) if here is not None else None
+    if asked is None or own is None or tool == "assign_board_manager":  # there it is another's
+        return dict(given)
+    session_id = str(own.session.session_id)
+    if asked not in (session_id, "worker_bearer"):
+        raise NotAvailable(
+            f"Daemon-supervised worker session is {session_id}, not {str(asked)[:200]}.",
+            remedy="Leave agent_session_id out.",
+        )
+    return {name: value for name, value in given.items() if name != "agent_session_id"}
 
 
 def _answered_turn(room_id: str, given: Mapping[str, Any]) -> Result:

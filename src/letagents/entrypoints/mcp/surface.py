@@ -40,7 +40,15 @@ _CLOSING = (
 def tools_of(caller: Caller, mode: Mode = Mode.OWNER) -> tuple[Tool[Visit], ...]:
     """Return the tools that a process lists, in order; those that it refuses say so when called."""
     tools = (_BY_NAME[name] for name in offered(caller) if name in _BY_NAME)
+    if not caller.profile.is_independent:
+        tools = (_of_one_worker(tool) for tool in tools)
     return tuple(_as_seen(tool, caller, mode) for tool in tools)
+
+
+def _of_one_worker(tool: Tool[Visit]) -> Tool[Visit]:
+    """Return a tool as it is offered where a supervisor says which worker calls."""
+    parameters = tuple(one for one in tool.parameters if one.name != "worker_id")
+    return attrs.evolve(tool, parameters=parameters)
 
 
 def withheld(caller: Caller, mode: Mode) -> dict[str, Plain]:
