@@ -187,6 +187,24 @@ async def test_a_program_that_is_not_installed_is_told_and_tried_again_later(
     await keeper.leave()
 
 
+async def test_a_failure_that_nobody_foresaw_leaves_no_agent_to_itself(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object) -> None:
+        monkeypatch.undo()
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(ScriptedProvider, "start", fail)
+    keeper = await world.run()
+    await world.until(lambda: "Too many open files" in (world.entry.last_error or ""))
+    keeper.look_again()
+    await world.is_there()
+    await world.ask()
+
+    assert await world.answers(1) == ["ok"]
+    assert world.entry.last_error is None
+
+
 @pytest.mark.rule("J40")
 @pytest.mark.parametrize("desired", [Desired.STOPPED, Desired.PAUSED])
 async def test_who_is_to_stop_is_stopped_and_goes_on_where_it_was(

@@ -7,6 +7,7 @@ another is started (`domain/recovery.py` decides).
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import datetime
 
 import anyio
@@ -110,6 +111,14 @@ class Keeper:
             raise
         except LetAgentsError as error:
             log.warning("agent.unseen", entry_id=self.entry_id, code=error.code)
+            await self._idle(LOOK_AGAIN)
+        except Exception as error:  # nobody else would look after the agent
+            log.exception("keeper.failed", entry_id=self.entry_id)
+            with suppress(LetAgentsError):
+                # Of an error that nobody foresaw it is not known what its words hold.
+                what = error.strerror if isinstance(error, OSError) else None
+                told = what or type(error).__name__
+                await self._record.note(f"letagents failed as it kept this agent: {told}.")
             await self._idle(LOOK_AGAIN)
 
     async def step(self) -> Action:
