@@ -87,6 +87,16 @@ def test_what_failed_is_tried_again_after_its_pause() -> None:
     assert recovery.succeeded(recovery.begun(history, "a2")) == History()
 
 
+@pytest.mark.rule("J41", "J43")
+def test_a_clock_that_is_set_back_keeps_nobody_waiting() -> None:
+    tomorrow = NOW + timedelta(days=1)
+    failed = recovery.failed(recovery.begun(History(), "a1"), now=tomorrow)
+
+    assert decide(history=failed) is Action.START
+    assert decide(history=History(ends=(tomorrow,) * LOOP)) is Action.START
+    assert recovery.ended(History(ends=(tomorrow,) * LOOP), now=NOW).ends == (NOW,)
+
+
 @pytest.mark.rule("J44")
 def test_one_action_at_a_time() -> None:
     history = recovery.begun(History(), "a1")

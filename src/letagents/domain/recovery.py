@@ -7,7 +7,8 @@ J41  Five ends within ten minutes are a crash loop: the agent is quarantined, an
      a person says so. One that was over when a later supervisor looked for it does not count: it
      may have ended with the one that began it.
 J42  Where a conversation can go on it is resumed; else a new one is started.
-J43  After each failed recovery the next one waits twice as long: from a second to five minutes.
+J43  After each failed recovery the next one waits twice as long: from a second to five minutes,
+     and never longer, though the clock be set back meanwhile.
 J44  An action is written down before it is done; while one is not settled no other is begun.
 J45  What became of a process that may still be alive has to be known before another is started.
 """
@@ -85,14 +86,19 @@ def decide(
         return Decision(Action.NOTHING)
     if is_looping(history, now=now):
         return Decision(Action.QUARANTINE)
-    if history.not_before is not None and now < history.not_before:
+    if history.not_before is not None and now < history.not_before <= now + LONGEST_PAUSE:
         return Decision(Action.NOTHING, history.not_before)
     return Decision(Action.RESUME if can_resume else Action.START)
 
 
 def is_looping(history: History, *, now: datetime) -> bool:
     """Whether processes have ended too often of late."""
-    return sum(now - end < LOOP_WITHIN for end in history.ends) >= LOOP
+    return sum(_is_recent(end, now) for end in history.ends) >= LOOP
+
+
+def _is_recent(end: datetime, now: datetime) -> bool:
+    """Whether a process ended of late; a clock that was set back meanwhile tells nothing of it."""
+    return abs(now - end) < LOOP_WITHIN
 
 
 def pause(failures: int) -> timedelta:
@@ -128,7 +134,7 @@ def without_pause(history: History) -> History:
 
 def ended(history: History, *, now: datetime) -> History:
     """Return the history once a process has ended."""
-    recent = (end for end in history.ends if now - end < LOOP_WITHIN)
+    recent = (end for end in history.ends if _is_recent(end, now))
     return attrs.evolve(history, ends=(*recent, now)[-LOOP:])
 
 
