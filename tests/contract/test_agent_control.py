@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 import pytest
 
+from letagents.application.grant_renewals import GrantRenewals
 from letagents.domain import inbox
 from letagents.domain.errors import Malformed
 from letagents.domain.manifest import Entry
@@ -103,6 +104,23 @@ async def test_who_is_behind_is_told_at_once_and_who_is_not_when_something_chang
     assert [one["display_name"] for one in news["entries"]] == ["Countess"]
     other = {**news, "daemon_generation": news["daemon_generation"] + 1}
     assert await controlled.watched(other) == news
+
+
+async def test_a_supervisor_that_fails_says_so_and_does_not_just_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(GrantRenewals, "run", fail)
+
+    async def supervise() -> None:
+        async with supervising(Settings(home=tmp_path / "h"), {}) as running:
+            async with asyncio.timeout(30):
+                await running.ended()
+
+    with pytest.raises(ZeroDivisionError):
+        await supervise()
 
 
 async def test_who_waits_for_news_does_not_hold_up_the_end(controlled: Controlled) -> None:

@@ -26,6 +26,7 @@ from letagents.application.supervising import Supervising
 from letagents.application.tending import THERE
 from letagents.application.turn_control import TurnControls
 from letagents.domain.errors import NotAvailable
+from letagents.domain.generations import FenceLost
 from letagents.domain.supervised import SupervisorSilent, SupervisorUnavailable
 from letagents.entrypoints.daemon.agents import Agents
 from letagents.entrypoints.daemon.controller import Controller
@@ -194,7 +195,10 @@ def _table(household: Household, sessions: Supervising, grants: Grants) -> Table
 async def _kept(
     household: Household, server: Server, renewals: GrantRenewals
 ) -> AsyncIterator[None]:
-    """Keep the agents meanwhile; end the server if another supervisor keeps them."""
+    """Keep the agents meanwhile; end the server if another supervisor keeps them.
+
+    Raises: what nobody foresaw, and ended that: whoever starts this process is to start another.
+    """
     tasks = [asyncio.create_task(work) for work in (household.run(), renewals.run())]
     for task in tasks:
         task.add_done_callback(lambda _: server.ended.set())
@@ -202,6 +206,10 @@ async def _kept(
         yield
     finally:
         await end_all(*tasks)
+    for task in tasks:
+        failed = None if task.cancelled() else task.exception()
+        if failed is not None and not isinstance(failed, FenceLost):
+            raise failed
 
 
 def _identity(environ: Mapping[str, str]) -> Identity:
