@@ -337,6 +337,30 @@ async def test_what_comes_too_soon_after_another_is_not_shown(
     assert shown == ["later", "first"]
 
 
+@pytest.mark.rule("Y50")
+async def test_what_two_chats_look_after_is_shown_once_and_goes_on_with_either(
+    house: House, codex: ScriptedCodex
+) -> None:
+    first, second = await house.chat(), await house.chat()
+    second.visit.client.live.sessions.bridge.snapshot = 0.02
+    await start(first)
+    await second.call(
+        "register_agent_session", registration_key="its", room_id="workshop", runtime="codex"
+    )
+    with anyio.fail_after(PATIENCE):
+        await codex.followed.wait()
+        again = await start(second)
+        codex.tell(Activity("item/started", "once"))
+        [trace] = await _traces(house)
+        shown = await _updates(house, trace.reasoning_id)
+        codex.followed = anyio.Event()
+        codex.shown.clear()  # as when the first chat's process ends
+        await codex.followed.wait()
+
+    assert again["local_codex_session_reused"] is True
+    assert shown == ["once"]
+
+
 @pytest.mark.rule("X28")
 async def test_the_room_hears_that_the_session_s_program_is_there(
     house: House, chat: Chat, codex: ScriptedCodex

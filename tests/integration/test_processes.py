@@ -14,6 +14,7 @@ from tests.integration.living_processes import Living, living
 
 from letagents.adapters.processes import health, locks
 from letagents.adapters.processes.locks import ProcessLocks
+from letagents.adapters.processes.sole import sole
 from letagents.adapters.system import SystemClock, SystemIds
 from letagents.domain.ticks import Tick
 
@@ -304,3 +305,25 @@ def test_whether_processes_are_told_apart_here_is_told(ours: ProcessLocks, run_d
     assert "not used yet" in unused.said
     assert "the system tells" in sound.said
     assert list(run_dir.iterdir()) == []
+
+
+@posix
+@pytest.mark.rule("Y50")
+def test_one_alone_does_it_until_it_ends(tmp_path: Path) -> None:
+    file = tmp_path / "run" / "one.lock"
+    with sole(file) as first:
+        with sole(file) as second, sole(file) as third:
+            meanwhile = (first, second, third)
+        assert file.exists()
+    with sole(file) as later:
+        pass
+
+    assert meanwhile == (True, False, False)
+    assert later
+    assert not file.exists()
+
+
+def test_where_there_is_no_place_for_a_lock_everybody_does_it(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with sole(tmp_path / "file" / "one.lock") as first, sole(tmp_path / "file" / "one.lock") as two:
+        assert (first, two) == (True, True)

@@ -52,11 +52,12 @@ class Bridge:
         throttle = Throttle()
         while (session := await self._alive(session_id)) is not None:
             try:
-                if await self._is_over(session, throttle):
-                    return
+                with self.codex.showing(session_id) as is_ours:
+                    if is_ours and await self._is_over(session, throttle):
+                        return
             except CodexUnreachable as error:
                 log.info("live_session.unheard", session_id=session_id, code=error.code)
-                await anyio.sleep(self.snapshot)
+            await anyio.sleep(self.snapshot)  # what another chat shows is not shown twice
 
     async def _alive(self, session_id: str) -> LiveSession | None:
         session = live_sessions.of_id(await self.state.read(), session_id)

@@ -3,11 +3,13 @@
 Y40  A server that was launched is ready when it is returned; one that is not is ended again, and
      no process is left.
 Y41  `look` changes nothing, and begins nothing. A thread in which nothing was written yet is empty.
+Y50  Of all processes of this machine one at a time shows what a session does; when it ends,
+     another may.
 Y42  A server is ended only if its process is still the one that was launched.
 """
 
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Protocol
 
 import attrs
@@ -119,6 +121,10 @@ class LiveCodex(Protocol):
         Raises:
             CodexUnreachable: nobody answers.
         """
+        ...
+
+    def showing(self, session_id: str) -> AbstractContextManager[bool]:
+        """Tell whether this process is the one that shows what a session does (Y50)."""
         ...
 
     async def terminate(self, pid: int, birth: str) -> None:

@@ -1,7 +1,7 @@
 """A Codex for live sessions that is where a test puts it: nothing is started."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 
 import anyio
 import anyio.lowlevel
@@ -33,6 +33,8 @@ class ScriptedCodex:
     begin_together: int = 1
     """How many turns have to be begun until that is told to any who begins one."""
     _begun: anyio.Event = attrs.field(factory=anyio.Event)
+    shown: set[str] = attrs.field(factory=set)
+    """The sessions that somebody shows just now."""
     _told: list[Callable[[Activity], None]] = attrs.field(factory=list)
     followed: anyio.Event = attrs.field(factory=anyio.Event)
 
@@ -96,6 +98,17 @@ class ScriptedCodex:
         """Let all who follow know."""
         for tell in tuple(self._told):
             tell(activity)
+
+    @contextmanager
+    def showing(self, session_id: str) -> Iterator[bool]:
+        """Let the first one show it."""
+        is_ours = session_id not in self.shown
+        self.shown.add(session_id)
+        try:
+            yield is_ours
+        finally:
+            if is_ours:
+                self.shown.discard(session_id)
 
     async def terminate(self, pid: int, birth: str) -> None:
         """End it, if it is that one. As with a real one, that takes a moment."""

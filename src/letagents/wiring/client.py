@@ -16,6 +16,7 @@ from letagents.wiring.quiet import quiet_by_default
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
 
     from letagents.application.chat import Machine
     from letagents.application.directory import Directory
@@ -79,7 +80,7 @@ async def open_letagents(
             governance=_once(room_ports.governance, rooms),
             paths=_once(room_ports.paths, rooms, term),
             focus=_once(room_ports.focus, rooms, term),
-            codex=_once(_codex) if codex is None else lambda: codex,
+            codex=_once(_codex, settings.run_dir) if codex is None else lambda: codex,
             codex_observed=settings.codex_observed,
             reports=_once(room_ports.reports, rooms),
             presence=_once(room_ports.presence, rooms),
@@ -125,10 +126,10 @@ def _installation(settings: "Settings") -> Installation:
     )
 
 
-def _codex() -> "LiveCodex":
+def _codex(run_dir: "Path") -> "LiveCodex":
     from letagents.wiring.providers import live_codex
 
-    return live_codex()
+    return live_codex(run_dir)
 
 
 def _once(port: "Callable[P, T]", *facts: P.args, **named: P.kwargs) -> "Callable[[], T]":

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from pathlib import Path
 
     from letagents.domain.open_models import Endpoint
     from letagents.domain.turns import Answered, Silent
@@ -61,8 +62,8 @@ def agent_provider(
     )
 
 
-def live_codex() -> "LiveCodex":
+def live_codex(run_dir: "Path") -> "LiveCodex":
     """Return what starts Codex in a room, from a chat."""
     from letagents.adapters.providers.live_codex import AppServers
 
-    return AppServers(OWN_TOOLS)
+    return AppServers(OWN_TOOLS, run_dir)

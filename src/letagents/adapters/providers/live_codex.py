@@ -1,8 +1,15 @@
 """Codex for live sessions: a server that nobody but letagents speaks to. (Source: supervisor 8.)"""
 
+import hashlib
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import (
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +17,7 @@ import attrs
 
 from letagents.adapters.processes import children
 from letagents.adapters.processes.children import Child
+from letagents.adapters.processes.sole import sole
 from letagents.adapters.providers import codex_server, codex_transcript
 from letagents.adapters.providers.codex_link import (
     CodexLink,
@@ -38,9 +46,13 @@ _IDENTITIES = ("LETAGENTS_AGENT_", "LETAGENTS_SUPERVISOR_")
 
 @attrs.define(eq=False)
 class AppServers:
-    """Codex app-servers of this machine. `tools` is the command that starts letagents for them."""
+    """Codex app-servers of this machine. `tools` is the command that starts letagents for them.
+
+    In `run_dir` its processes see who of them shows what a session does.
+    """
 
     tools: tuple[str, ...]
+    run_dir: Path | None = None
     _launched: dict[int, Child] = attrs.field(factory=dict)
 
     @property
@@ -133,6 +145,13 @@ class AppServers:
             async with linked(url, CLIENT, ANSWERED_WITHIN) as link:
                 link.listen(lambda method, params: tell(streams.activity(method, params)))
                 yield lambda: not link.closed.is_set()
+
+    def showing(self, session_id: str) -> AbstractContextManager[bool]:
+        """Whether this process is the one that shows what a session does."""
+        if self.run_dir is None:
+            return nullcontext(True)
+        name = hashlib.sha256(session_id.encode("utf-8", "replace")).hexdigest()[:16]
+        return sole(self.run_dir / "live" / f"{name}.lock")
 
     async def terminate(self, pid: int, birth: str) -> None:
         """End a server, if it is still the one of that birth."""
