@@ -12,16 +12,18 @@ from typing import Any
 
 import attrs
 import pytest
+from tests import own_git
 from tests.contract.keeping import ROOM, killed_at
 from tests.contract.keeping_on_a_server import SERVER, ServedWorld
 from tests.contract.served import TOKEN
+from tests.integration.test_git_checkouts import git
 
 from letagents.adapters.state.memory import MemoryState
 from letagents.application.client import LetAgents
 from letagents.application.servers import Servers
-from letagents.domain.errors import ConnectionLost
+from letagents.domain.errors import ConnectionLost, UnknownRoom
 from letagents.domain.fencing import UNNUMBERED, Fence
-from letagents.domain.ids import ClientKey, SessionId
+from letagents.domain.ids import ClientKey, RoomId, SessionId
 from letagents.domain.messages import Draft, Latest
 from letagents.domain.recovery import Action
 from letagents.entrypoints.daemon.tools import RoomTools
@@ -192,6 +194,21 @@ async def test_no_call_leaves_the_agents_room(desk: Desk) -> None:
         assert result["isError"] is True
         assert "[not_available]" in json.dumps(result["content"])
     assert (await desk.run("read_messages", room_id=f" {ROOM} "))["isError"] is False
+
+
+async def test_to_choose_the_room_of_a_checkout_enters_none(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_git.set_nothing_up(monkeypatch)
+    git(tmp_path, "init", "--quiet")
+    result = await desk.run("initialize_repo", room="elsewhere")
+
+    told = result["structuredContent"]
+    assert (told["success"], told["joined"]) == (True, False)
+    assert "joins and creation are disabled" in told["error"]
+    assert desk.world.hosted is not None
+    with pytest.raises(UnknownRoom):
+        await desk.world.hosted.join(RoomId("elsewhere"), create=False)
 
 
 async def test_it_looks_at_no_folder_but_its_own(desk: Desk, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from letagents.domain import git_rooms, rooms
 from letagents.domain.errors import (
     LetAgentsError,
     NoRoom,
+    NotAvailable,
     RoomsUnavailable,
     StateUnavailable,
     UnknownRoom,
@@ -69,15 +70,17 @@ class Places:
     async def create(self) -> Entered:
         """Make a room with an invite code, and enter it.
 
-        Raises: as RoomTransport.create, and StateDamaged before anything was done.
+        Raises: as RoomTransport.create, and NotAvailable or StateDamaged before anything was done.
         """
+        self._check_may_leave()
         await self.state.read()
         return await self._entered(await self.rooms.create(), "join_code")
 
     async def join(
         self, room_id: RoomId, *, via: str = "join_room", create: bool = True
     ) -> Entered:
-        """Enter a room. Raises: as RoomTransport.join."""
+        """Enter a room. Raises: as RoomTransport.join, and NotAvailable before it is asked."""
+        self._check_may_leave()
         await self.state.read()
         return await self._entered(await self.rooms.join(room_id, create=create), via)
 
@@ -86,8 +89,21 @@ class Places:
 
         Raises: as RoomTransport.join.
         """
+        self._check_may_leave()
         await self.state.read()
         return await self._entered(await self._opened(room), via)
+
+    def _check_may_leave(self) -> None:
+        """Let a chat enter another room which its supervisor keeps in none.
+
+        Raises:
+            NotAvailable: it does, and nobody is asked.
+        """
+        if self.current is not None and self.current.is_supervised:
+            raise NotAvailable(
+                "Room joins and creation are disabled during a daemon-supervised bounded turn.",
+                remedy="Stay in your room; your user moves you with `letagents agents move`.",
+            )
 
     async def check(self, room_id: RoomId) -> None:
         """Refuse an invite code that no room has; what cannot be told now is let through.
@@ -95,7 +111,8 @@ class Places:
         Raises:
             UnknownRoom: nobody could ever enter.
         """
-        if rooms.looks_like_code(str(room_id)):
+        stays = self.current is not None and self.current.is_supervised
+        if rooms.looks_like_code(str(room_id)) and not stays:
             with suppress(RoomsUnavailable):
                 await self.rooms.join(room_id, create=False)
 
