@@ -44,6 +44,8 @@ def test_a_thing_is_named_without_secrets_and_an_error_by_what_it_says() -> None
     assert len(told.summary) < 2 * DETAIL
     assert failed.summary == "Codex runtime event: error (401 for [hidden])"
     assert failed.status == "blocked"
+    told = streams.activity("item/reasoning/summaryTextDelta", {**ITEM, "delta": f"It is {key}."})
+    assert told.summary == "It is [hidden]."
 
 
 @pytest.mark.rule("Y32")

@@ -2,7 +2,8 @@
 
 Y31  Raw reasoning is never shown: that it is written, and not a word of it.
 Y32  A summary of reasoning grows by its parts, in their order, and is let go once it is complete.
-Y49  What a thing is called is shown without what looks like a secret, and of an error what it says.
+Y49  What a thing is called, and what is summed up, is shown without what looks like a secret; of an
+     error it is shown what it says.
 Y33  Whether somebody works, is blocked or is idle follows from the name of what happened.
 """
 
@@ -117,7 +118,8 @@ def _detail(item: Raw) -> str:
 def _said(
     method: str, summary: str, checking: str | None = None, status: str = "working"
 ) -> Activity:
-    return Activity(method, summary, status, checking or f"{SOURCE}: {method}")
+    shown = redaction.shown(summary[: redaction.LONGEST])
+    return Activity(method, shown, status, checking or f"{SOURCE}: {method}")
 
 
 def _joined(parts: Mapping[int, str]) -> str:
