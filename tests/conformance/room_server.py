@@ -16,7 +16,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from tests.conformance.fixture_server import OURS, add_fixtures
 
-from letagents.application.remote_chats import RemoteChats
+from letagents.application.server.remote_chats import RemoteChats
 from letagents.domain.accounts import Principal
 from letagents.entrypoints.mcp.over_http import OverHttp, over_http
 from letagents.entrypoints.server.app import application

@@ -14,7 +14,7 @@ from tests.contract.served import ADA, TOKEN, hosting
 from letagents.adapters.accounts.memory import MemoryAccounts
 from letagents.adapters.rooms.kept.attendance import KeptAttendance
 from letagents.adapters.rooms.memory import MemoryRooms
-from letagents.application.hosting import Hosting
+from letagents.application.server.hosting import Hosting
 from letagents.domain.accounts import Account, TokenKind, digest
 from letagents.domain.serving import Bounds
 from letagents.domain.sessions import Session

@@ -10,10 +10,10 @@ from tests.contract.edges import Edge, Killed, MortalJournal
 from letagents.adapters.rooms.kept.receipts import KeptReceipts
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.adapters.supervision.memory import MemoryPlace, MemorySupervision
-from letagents.application.agents import Agent
-from letagents.application.delivery import Delivery
+from letagents.application.agents.agent import Agent
+from letagents.application.agents.delivery import Delivery
+from letagents.application.agents.recovering import recover
 from letagents.application.receipts import Reached
-from letagents.application.recovering import recover
 from letagents.domain import turns
 from letagents.domain.errors import RoomsUnavailable
 from letagents.domain.fencing import Fence

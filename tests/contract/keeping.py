@@ -8,10 +8,10 @@ from tests.contract.edges import Edge, Killed, MortalJournal
 
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.adapters.supervision.memory import MemoryPlace, MemorySupervision
-from letagents.application.keeping import Keeper
-from letagents.application.recovering import recover
-from letagents.application.servers import Lodging
-from letagents.application.supervising import Supervising
+from letagents.application.agents.keeping import Keeper
+from letagents.application.agents.recovering import recover
+from letagents.application.agents.servers import Lodging
+from letagents.application.agents.supervising import Supervising
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import ClientKey, RoomId
 from letagents.domain.manifest import Entry, Execution

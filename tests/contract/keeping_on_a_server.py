@@ -6,7 +6,7 @@ from tests.contract.served import TOKEN, client, hosting
 
 from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.adapters.rooms.hosted.rooms import HostedRooms
-from letagents.application.servers import Lodging
+from letagents.application.agents.servers import Lodging
 from letagents.domain.manifest import Entry
 from letagents.wire import kept
 

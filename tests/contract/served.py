@@ -33,8 +33,8 @@ from letagents.adapters.rooms.kept.wakes import KeptWakes
 from letagents.adapters.rooms.kept.whereabouts import KeptRoster
 from letagents.adapters.rooms.local import LocalRooms
 from letagents.adapters.rooms.memory import MemoryRooms
-from letagents.application.hosting import Boards, Hosting
 from letagents.application.memory import Stores
+from letagents.application.server.hosting import Boards, Hosting
 from letagents.domain.accounts import Account
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.sessions import Session

@@ -12,10 +12,10 @@ from letagents.adapters.supervision.hold import HomeHold
 from letagents.adapters.supervision.memory import MemoryPlace, MemorySupervision
 from letagents.adapters.supervisor.socket import SocketSupervisor
 from letagents.adapters.system import SystemIds
-from letagents.application.polls import Polls
-from letagents.application.recovering import recover
-from letagents.application.supervised_effects import SupervisedEffects
-from letagents.application.supervising import Supervising
+from letagents.application.agents.polls import Polls
+from letagents.application.agents.recovering import recover
+from letagents.application.agents.supervised_effects import SupervisedEffects
+from letagents.application.agents.supervising import Supervising
 from letagents.domain import inbox
 from letagents.domain.inbox import TurnBinding
 from letagents.domain.manifest import Delivery, Entry, Execution

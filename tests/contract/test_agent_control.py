@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import pytest
 
-from letagents.application.grant_renewals import GrantRenewals
+from letagents.application.agents.grant_renewals import GrantRenewals
 from letagents.domain import inbox
 from letagents.domain.errors import Malformed
 from letagents.domain.manifest import Entry

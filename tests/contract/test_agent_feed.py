@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from letagents.application.agent_feed import KEPT, Feed, Feeds
+from letagents.application.agents.agent_feed import KEPT, Feed, Feeds
 from letagents.testing.determinism import ManualClock
 
 pytestmark = pytest.mark.anyio

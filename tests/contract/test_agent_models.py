@@ -7,9 +7,9 @@ import pytest
 from tests.contract.keeping import World
 
 from letagents.adapters.providers.model_keys import OwnKeys
-from letagents.application.household import Household
-from letagents.application.keeping import Keeper
-from letagents.application.open_models import OpenModels
+from letagents.application.agents.household import Household
+from letagents.application.agents.keeping import Keeper
+from letagents.application.agents.open_models import OpenModels
 from letagents.domain.errors import Malformed
 from letagents.domain.open_models import Endpoint
 from letagents.domain.turns import ProviderMissing, ProviderUnusable

@@ -15,7 +15,7 @@ from tests.contract.documented import whole
 from tests.contract.served import TOKEN, client, hosting
 
 from letagents.adapters.rooms.memory import MemoryRooms
-from letagents.application.hosting import Hosting
+from letagents.application.server.hosting import Hosting
 from letagents.entrypoints.server import answers as answers_module
 from letagents.entrypoints.server import app
 from letagents.entrypoints.server.app import ROUTES

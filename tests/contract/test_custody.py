@@ -13,7 +13,7 @@ from tests.contract.supervised import SERVER
 
 from letagents.adapters.supervisor.custody import SocketCustody
 from letagents.adapters.system import SystemIds
-from letagents.application.polls import Polls
+from letagents.application.agents.polls import Polls
 from letagents.domain.bindings import Claim
 from letagents.domain.custody import Invocation, PollRefused
 from letagents.domain.ids import ClientKey, MessageId, RoomId

@@ -18,13 +18,13 @@ from tests.contract.keeping import ROOM, World
 from tests.contract.served import ADA, hosting
 
 from letagents.adapters.supervision.memory import MemorySupervision
-from letagents.application.agent_states import Agent
+from letagents.application.agents.agent_states import Agent
+from letagents.application.agents.grant_renewals import GrantRenewals
+from letagents.application.agents.granting import Grants
+from letagents.application.agents.keeping import Keeper
+from letagents.application.agents.servers import Lodging, Servers
 from letagents.application.client import LetAgents
-from letagents.application.grant_renewals import GrantRenewals
-from letagents.application.granting import Grants
-from letagents.application.hosting import Hosting
-from letagents.application.keeping import Keeper
-from letagents.application.servers import Lodging, Servers
+from letagents.application.server.hosting import Hosting
 from letagents.domain.agent_states import State
 from letagents.domain.bindings import Claim, Lent
 from letagents.domain.custody import Phase

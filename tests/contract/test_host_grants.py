@@ -9,7 +9,7 @@ import pytest
 from tests.contract.served import ADA, client, hosting
 
 from letagents.adapters.rooms.memory import MemoryRooms
-from letagents.application.hosting import Hosting
+from letagents.application.server.hosting import Hosting
 from letagents.domain.host_grants import Given, GrantRefused
 from letagents.testing.contracts.room_callers import ROOM
 from letagents.testing.determinism import CountingIds, ManualClock

@@ -19,8 +19,8 @@ from tests.contract.served import TOKEN
 from tests.integration.test_git_checkouts import git
 
 from letagents.adapters.state.memory import MemoryState
+from letagents.application.agents.servers import Servers
 from letagents.application.client import LetAgents
-from letagents.application.servers import Servers
 from letagents.domain.errors import ConnectionLost, UnknownRoom
 from letagents.domain.fencing import UNNUMBERED, Fence
 from letagents.domain.ids import ClientKey, RoomId, SessionId

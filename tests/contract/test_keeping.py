@@ -8,8 +8,8 @@ import attrs
 import pytest
 from tests.contract.keeping import ROOM, World, killed_at
 
-from letagents.application.agent_folders import AgentFolders
-from letagents.application.household import Household
+from letagents.application.agents.agent_folders import AgentFolders
+from letagents.application.agents.household import Household
 from letagents.domain.errors import Malformed, NotAvailable
 from letagents.domain.generations import FenceLost
 from letagents.domain.manifest import Ending, Entry, ManifestRefused

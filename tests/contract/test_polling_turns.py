@@ -11,8 +11,8 @@ from tests.contract.served import TOKEN, client, hosting
 
 from letagents.adapters.rooms.hosted.calls import Calls
 from letagents.adapters.rooms.hosted.rooms import HostedRooms
-from letagents.application.keeping import Keeper
-from letagents.application.polls import Polls, Release, Told
+from letagents.application.agents.keeping import Keeper
+from letagents.application.agents.polls import Polls, Release, Told
 from letagents.domain.bindings import Claim
 from letagents.domain.custody import End, Invocation, Offer, Phase, Polling, PollRefused
 from letagents.domain.ids import MessageId

@@ -19,8 +19,8 @@ from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.adapters.state.memory import MemoryState
 from letagents.application.credentials import Credentials
 from letagents.application.directory import Directory
-from letagents.application.hosting import Hosting
 from letagents.application.onboarding import shown_of
+from letagents.application.server.hosting import Hosting
 from letagents.application.signing_in import SignedIn, SigningIn
 from letagents.domain.accounts import Account
 from letagents.domain.errors import RoomsUnavailable, SignInFirst

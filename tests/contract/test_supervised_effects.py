@@ -10,10 +10,10 @@ from tests.contract.supervised import put_agent_in_turn
 
 from letagents.adapters.supervision.memory import MemoryPlace, MemorySupervision
 from letagents.adapters.supervision.sql import SqlSupervision
-from letagents.application.effect_runs import EffectRuns
-from letagents.application.effect_steps import Asked, EffectSteps, Told
-from letagents.application.recovering import Found, recover
-from letagents.application.supervising import Supervising
+from letagents.application.agents.effect_runs import EffectRuns
+from letagents.application.agents.effect_steps import Asked, EffectSteps, Told
+from letagents.application.agents.recovering import Found, recover
+from letagents.application.agents.supervising import Supervising
 from letagents.domain import inbox
 from letagents.domain.bindings import Claim
 from letagents.domain.effect_authority import Coordinates

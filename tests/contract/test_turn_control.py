@@ -10,8 +10,8 @@ import pytest
 from tests.contract.edges import Killed
 from tests.contract.keeping import World
 
-from letagents.application.household import Household
-from letagents.application.turn_control import SETTLED_WITHIN, Stop, TurnControls
+from letagents.application.agents.household import Household
+from letagents.application.agents.turn_control import SETTLED_WITHIN, Stop, TurnControls
 from letagents.domain import turns
 from letagents.domain.inbox import Item, Stage
 from letagents.domain.manifest import TurnControl, TurnControlStatus

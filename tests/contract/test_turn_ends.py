@@ -13,10 +13,10 @@ from tests.contract.keeping import Held
 from tests.contract.keeping import World as Keeping
 
 from letagents.adapters.supervision.memory import MemorySupervision
-from letagents.application.effect_steps import Asked
-from letagents.application.keeping import Keeper
-from letagents.application.supervised_effects import SupervisedEffects
-from letagents.application.supervising import Supervising
+from letagents.application.agents.effect_steps import Asked
+from letagents.application.agents.keeping import Keeper
+from letagents.application.agents.supervised_effects import SupervisedEffects
+from letagents.application.agents.supervising import Supervising
 from letagents.domain import turns
 from letagents.domain.effect_authority import Coordinates
 from letagents.domain.effects import EffectRefused, State

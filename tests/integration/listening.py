@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 
 import uvicorn
 
-from letagents.application.hosting import Hosting
-from letagents.application.remote_chats import Elsewhere
+from letagents.application.server.hosting import Hosting
+from letagents.application.server.remote_chats import Elsewhere
 from letagents.entrypoints.server.app import application
 from letagents.entrypoints.server.bounded import BoundedProtocol
 from letagents.entrypoints.server.process import configured

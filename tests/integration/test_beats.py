@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from letagents.application.beats import PARTS, Beats
+from letagents.application.server.beats import PARTS, Beats
 
 pytestmark = pytest.mark.anyio
 

@@ -21,8 +21,8 @@ from letagents.adapters.elsewhere import NoCheckouts, NoSurroundings
 from letagents.adapters.forges import WebForges
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.adapters.state.memory import MemoryState
-from letagents.application.hosting import Hosting
-from letagents.application.remote_chats import Elsewhere
+from letagents.application.server.hosting import Hosting
+from letagents.application.server.remote_chats import Elsewhere
 from letagents.domain import accounts
 from letagents.domain.accounts import Account, TokenKind
 from letagents.domain.errors import RoomsUnavailable

@@ -20,7 +20,7 @@ from letagents.adapters.rooms.kept import links
 from letagents.adapters.rooms.kept.attendance import KeptAttendance
 from letagents.adapters.rooms.kept.links import Link
 from letagents.adapters.rooms.memory import MemoryRooms
-from letagents.application.hosting import Hosting
+from letagents.application.server.hosting import Hosting
 from letagents.domain.accounts import Account
 from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.presence import EXITED

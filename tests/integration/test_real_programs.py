@@ -23,7 +23,7 @@ from letagents.adapters.providers.codex_link import linked
 from letagents.adapters.providers.live_codex import AppServers
 from letagents.adapters.providers.open_model import OpenModelProvider
 from letagents.adapters.system import SystemClock, SystemIds
-from letagents.application.launching import launcher
+from letagents.application.agents.launching import launcher
 from letagents.domain.manifest import Delivery, Entry, Execution
 from letagents.domain.open_models import Endpoint
 from letagents.domain.turns import Answered, ConversationMissing, NeverStarted

@@ -15,7 +15,7 @@ from tests.contract.served import ADA, TOKEN, KeptRooms, Served, hosting
 from tests.integration.listening import listening
 
 from letagents.adapters.accounts.memory import MemoryAccounts
-from letagents.application.hosting import Hosting, Pace
+from letagents.application.server.hosting import Hosting, Pace
 from letagents.domain.accounts import TokenKind, digest
 from letagents.domain.feeds import Begun, Cursor, Happened
 from letagents.domain.fencing import Fence

@@ -7,7 +7,7 @@ from letagents.adapters.accounts.sql import SqlAccounts
 from letagents.adapters.rooms.local_store import LocalStore
 from letagents.adapters.sql.migrations import NewerSchema
 from letagents.adapters.system import SystemClock, SystemIds
-from letagents.application.serving import Doorkeeper
+from letagents.application.server.serving import Doorkeeper
 from letagents.domain.errors import RoomsUnavailable
 
 if TYPE_CHECKING:

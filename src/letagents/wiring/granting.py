@@ -8,8 +8,8 @@ import attrs
 
 from letagents.adapters.state.memory import MemoryState
 from letagents.adapters.system import SystemIds
-from letagents.application.granted_sessions import GrantedSessions, Way
-from letagents.application.granting import Grants
+from letagents.application.agents.granted_sessions import GrantedSessions, Way
+from letagents.application.agents.granting import Grants
 from letagents.domain.held_grants import LASTS
 from letagents.wiring.client import open_letagents
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from httpx import AsyncBaseTransport
 
+    from letagents.application.agents.granted_sessions import Shown
+    from letagents.application.agents.supervising import Supervising
     from letagents.application.client import LetAgents
-    from letagents.application.granted_sessions import Shown
-    from letagents.application.supervising import Supervising
     from letagents.domain.held_grants import Grant, Renewed
     from letagents.settings import Settings
 

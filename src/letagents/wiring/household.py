@@ -8,11 +8,11 @@ import attrs
 from letagents.adapters.providers.model_keys import OwnKeys
 from letagents.adapters.system import SystemIds
 from letagents.adapters.worktrees import GitWorktrees
-from letagents.application.agent_folders import AgentFolders
-from letagents.application.household import Household
-from letagents.application.keeping import Keeper
-from letagents.application.launching import launcher
-from letagents.application.open_models import OpenModels
+from letagents.application.agents.agent_folders import AgentFolders
+from letagents.application.agents.household import Household
+from letagents.application.agents.keeping import Keeper
+from letagents.application.agents.launching import launcher
+from letagents.application.agents.open_models import OpenModels
 from letagents.domain import inbox, manifest, turn_answers
 from letagents.domain.errors import NotAvailable
 from letagents.wiring.providers import OWN_TOOLS, PROVIDERS, agent_provider
@@ -20,10 +20,10 @@ from letagents.wiring.providers import OWN_TOOLS, PROVIDERS, agent_provider
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from letagents.application.agents import Words
-    from letagents.application.granting import Grants
-    from letagents.application.servers import Lodging, LodgingOf, Servers
-    from letagents.application.supervising import Supervising
+    from letagents.application.agents.agent import Words
+    from letagents.application.agents.granting import Grants
+    from letagents.application.agents.servers import Lodging, LodgingOf, Servers
+    from letagents.application.agents.supervising import Supervising
     from letagents.domain.manifest import Entry
     from letagents.domain.turns import Answered, Silent
     from letagents.ports.ids import Ids

@@ -29,9 +29,9 @@ from letagents.adapters.sql import engine
 from letagents.adapters.sql.sole_server import SoleServer
 from letagents.adapters.state.sql import SqlStates
 from letagents.adapters.system import SystemClock, SystemIds
-from letagents.application.hosting import Boards, Hosting
-from letagents.application.remote_chats import Elsewhere
-from letagents.application.serving import Doorkeeper, Owner
+from letagents.application.server.hosting import Boards, Hosting
+from letagents.application.server.remote_chats import Elsewhere
+from letagents.application.server.serving import Doorkeeper, Owner
 from letagents.wiring.accounts import accounts_in, named_to_a_server
 from letagents.wiring.local import clock_and_nudges
 from letagents.wiring.room_ports import memory

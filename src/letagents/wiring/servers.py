@@ -7,7 +7,7 @@ import attrs
 
 from letagents.adapters.state.memory import MemoryState
 from letagents.adapters.system import SystemClock
-from letagents.application.servers import Servers
+from letagents.application.agents.servers import Servers
 from letagents.domain.storage import ChatStorage
 from letagents.domain.surfaces import LOCAL_ROOMS
 from letagents.wiring import local

@@ -8,9 +8,9 @@ import anyio
 from letagents.adapters.supervision.hold import JOURNAL, HomeHold
 from letagents.adapters.supervision.sql import SqlSupervision
 from letagents.adapters.system import SystemClock, SystemIds
-from letagents.application.recovering import recover
-from letagents.application.supervised_effects import SupervisedEffects
-from letagents.application.supervising import Supervising
+from letagents.application.agents.recovering import recover
+from letagents.application.agents.supervised_effects import SupervisedEffects
+from letagents.application.agents.supervising import Supervising
 from letagents.domain.generations import AlreadySupervised
 from letagents.wiring.quiet import quiet_by_default
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import anyio
 
 from letagents import server_settings
-from letagents.application.serving import Doorkeeper
+from letagents.application.server.serving import Doorkeeper
 from letagents.domain.accounts import Account, Known, UnknownLogin
 from letagents.domain.host_grants import GENERATION
 from letagents.entrypoints import logs

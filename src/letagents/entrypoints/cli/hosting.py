@@ -8,7 +8,7 @@ import anyio
 import attrs
 
 from letagents import server_settings
-from letagents.application.serving import check_reach
+from letagents.application.server.serving import check_reach
 from letagents.domain.accounts import Account
 from letagents.domain.serving import is_loopback
 from letagents.entrypoints import logs

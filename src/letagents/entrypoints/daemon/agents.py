@@ -11,9 +11,9 @@ from typing import TypeVar
 
 import attrs
 
-from letagents.application import agent_states
-from letagents.application.agent_states import Agent
-from letagents.application.household import Household
+from letagents.application.agents import agent_states
+from letagents.application.agents.agent_states import Agent
+from letagents.application.agents.household import Household
 from letagents.domain.errors import Malformed
 from letagents.domain.ids import RoomId
 from letagents.domain.manifest import Admission, Delivery, Entry, TurnControl

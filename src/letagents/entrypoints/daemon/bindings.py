@@ -5,7 +5,7 @@
 
 import attrs
 
-from letagents.application.supervising import Supervising
+from letagents.application.agents.supervising import Supervising
 from letagents.domain.bindings import BindingRefused, Claim, Lent
 from letagents.domain.ids import Token
 from letagents.entrypoints.daemon.table import Table

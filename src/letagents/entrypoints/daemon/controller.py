@@ -10,9 +10,9 @@ from datetime import timedelta
 import anyio
 import attrs
 
-from letagents.application import entries
-from letagents.application.household import Household
-from letagents.application.supervising import Supervising
+from letagents.application.agents import entries
+from letagents.application.agents.household import Household
+from letagents.application.agents.supervising import Supervising
 from letagents.domain import generations, manifest
 from letagents.domain.errors import Malformed, NotAvailable
 from letagents.domain.ingress import Ingress

@@ -8,10 +8,10 @@ from functools import partial
 
 import attrs
 
-from letagents.application import turn_instructions
-from letagents.application.effect_runs import EffectRuns
-from letagents.application.effect_steps import Asked, Told
-from letagents.application.supervised_effects import SupervisedEffects
+from letagents.application.agents import turn_instructions
+from letagents.application.agents.effect_runs import EffectRuns
+from letagents.application.agents.effect_steps import Asked, Told
+from letagents.application.agents.supervised_effects import SupervisedEffects
 from letagents.domain.effect_authority import Coordinates
 from letagents.domain.effects import Answer, Effect, EffectRefused
 from letagents.entrypoints.daemon.table import Method, Table

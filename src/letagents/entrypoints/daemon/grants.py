@@ -4,7 +4,7 @@ from datetime import datetime
 
 import attrs
 
-from letagents.application.granting import Grants, ProviderUnavailable, Stale
+from letagents.application.agents.granting import Grants, ProviderUnavailable, Stale
 from letagents.domain import held_grants
 from letagents.domain.held_grants import Grant
 from letagents.domain.ids import Credential

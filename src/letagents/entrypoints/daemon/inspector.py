@@ -8,12 +8,12 @@ from datetime import timedelta
 
 import attrs
 
-from letagents.application import entries, inspecting
-from letagents.application.agent_feed import Event
-from letagents.application.agent_states import Agent
-from letagents.application.household import Household
-from letagents.application.inspecting import Detail
-from letagents.application.supervising import Supervising
+from letagents.application.agents import entries, inspecting
+from letagents.application.agents.agent_feed import Event
+from letagents.application.agents.agent_states import Agent
+from letagents.application.agents.household import Household
+from letagents.application.agents.inspecting import Detail
+from letagents.application.agents.supervising import Supervising
 from letagents.domain import agent_states
 from letagents.domain.inbox import Item
 from letagents.entrypoints.daemon.agents import shown

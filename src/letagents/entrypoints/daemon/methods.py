@@ -8,8 +8,8 @@ import os
 
 import attrs
 
-from letagents.application.supervised_effects import SupervisedEffects
-from letagents.application.supervising import Supervising
+from letagents.application.agents.supervised_effects import SupervisedEffects
+from letagents.application.agents.supervising import Supervising
 from letagents.entrypoints.daemon.bindings import Bindings
 from letagents.entrypoints.daemon.effects import Effects
 from letagents.entrypoints.daemon.table import Method, Table

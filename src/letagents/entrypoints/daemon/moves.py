@@ -8,9 +8,9 @@ from datetime import datetime
 
 import attrs
 
-from letagents.application import entries
-from letagents.application.household import Household
-from letagents.application.supervising import Supervising
+from letagents.application.agents import entries
+from letagents.application.agents.household import Household
+from letagents.application.agents.supervising import Supervising
 from letagents.domain import generations, room_moves, rooms
 from letagents.domain.manifest import Entry, RoomMove
 from letagents.domain.room_moves import RoomMoveRefused

@@ -2,7 +2,7 @@
 
 import attrs
 
-from letagents.application.polls import Polls, Release, Told
+from letagents.application.agents.polls import Polls, Release, Told
 from letagents.domain import bindings, custody
 from letagents.domain.custody import CONTRACT, WAIT, Invocation, Offer
 from letagents.domain.ids import MessageId

@@ -17,14 +17,14 @@ from typing import Any
 import attrs
 import structlog
 
-from letagents.application.endings import end_all
-from letagents.application.grant_renewals import GrantRenewals
-from letagents.application.granting import Grants
-from letagents.application.household import Household
-from letagents.application.polls import Polls
-from letagents.application.supervising import Supervising
-from letagents.application.tending import THERE
-from letagents.application.turn_control import TurnControls
+from letagents.application.agents.endings import end_all
+from letagents.application.agents.grant_renewals import GrantRenewals
+from letagents.application.agents.granting import Grants
+from letagents.application.agents.household import Household
+from letagents.application.agents.polls import Polls
+from letagents.application.agents.supervising import Supervising
+from letagents.application.agents.tending import THERE
+from letagents.application.agents.turn_control import TurnControls
 from letagents.domain.errors import NotAvailable
 from letagents.domain.generations import FenceLost
 from letagents.domain.supervised import SupervisorSilent, SupervisorUnavailable

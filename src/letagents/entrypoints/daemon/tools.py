@@ -24,8 +24,8 @@ from letagents.domain.surfaces import Caller, Profile
 from letagents.ports.tools import Authority
 
 if TYPE_CHECKING:  # what the tools stand on takes long to load, and a supervisor starts without
+    from letagents.application.agents.servers import Servers
     from letagents.application.client import LetAgents
-    from letagents.application.servers import Servers
     from letagents.entrypoints.mcp.tool import Tool
     from letagents.entrypoints.mcp.visit import Visit
 

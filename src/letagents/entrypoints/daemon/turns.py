@@ -5,7 +5,7 @@
 
 import attrs
 
-from letagents.application.turn_control import Stop, TurnControls
+from letagents.application.agents.turn_control import Stop, TurnControls
 from letagents.domain.errors import Malformed
 from letagents.domain.turn_controls import Named, Resolution
 from letagents.entrypoints.daemon.agents import control_shown

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from letagents.application.household import Initial
+from letagents.application.agents.household import Initial
 from letagents.domain.inbox import INITIAL
 from letagents.domain.messages import Message
 from letagents.wire import readable

@@ -2,7 +2,7 @@
 
 In the older era a client has a session, and with it a current room and a voice of its own, as a
 chat over pipes has. In the newer one each call stands alone: it says which room and which worker it
-means. What lasts is kept for the account either way (`application/remote_chats.py`).
+means. What lasts is kept for the account either way (`application/server/remote_chats.py`).
 
 Who calls is known here already: the server that this is part of lets nobody else in.
 """
@@ -27,7 +27,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from letagents.application.client import LetAgents
-from letagents.application.remote_chats import RemoteChats
+from letagents.application.server.remote_chats import RemoteChats
 from letagents.domain.accounts import Account, Principal, signed_in
 from letagents.domain.surfaces import Caller
 from letagents.entrypoints.mcp.prompts import Prompts

@@ -134,7 +134,7 @@ def _instead(
     told: Answered | MayBeDone | AnswerWithTurn | MoveAfterTurn, provider: str | None
 ) -> Answered:
     """Return the result that there is, or what a model is told in the place of one."""
-    from letagents.application import turn_instructions
+    from letagents.application.agents import turn_instructions
 
     match told:
         case Answered():
@@ -224,7 +224,7 @@ def as_itself(tool: str, given: Mapping[str, Any], client: "Client") -> dict[str
 
 def _answered_turn(room_id: str, given: Mapping[str, Any]) -> Result:
     """Return what is told to who says the answer of the turn, which its supervisor keeps."""
-    from letagents.application import turn_instructions
+    from letagents.application.agents import turn_instructions
     from letagents.domain import turn_answers
 
     turn_answers.proposed(given)
@@ -269,7 +269,7 @@ def check_stays(tool: str, arguments: Mapping[str, object], room_id: str) -> Non
 
 def _durable(asked: Call, result: Result) -> object:
     """Return what is kept of a result: a note of a large reading, and of what fits no line."""
-    from letagents.application.turn_instructions import not_retained
+    from letagents.application.agents.turn_instructions import not_retained
     from letagents.wire.supervisor import LONGEST_LINE, canonical
 
     size = len(canonical(result).encode())

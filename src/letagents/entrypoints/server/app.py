@@ -12,8 +12,8 @@ from starlette.routing import Route as At
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
-from letagents.application.hosting import Hosting
-from letagents.application.remote_chats import Elsewhere
+from letagents.application.server.hosting import Hosting
+from letagents.application.server.remote_chats import Elsewhere
 from letagents.domain.accounts import NOBODY
 from letagents.domain.errors import UnknownRoom
 from letagents.entrypoints.server import workers

@@ -14,8 +14,8 @@ import attrs
 import orjson
 from starlette.requests import Request
 
-from letagents.application.hosting import Boards, Hosting
 from letagents.application.memory import Stores
+from letagents.application.server.hosting import Boards, Hosting
 from letagents.domain import fencing, rooms
 from letagents.domain.accounts import (
     Account,

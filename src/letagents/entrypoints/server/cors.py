@@ -8,7 +8,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from letagents.application.hosting import Hosting
+from letagents.application.server.hosting import Hosting
 from letagents.domain import serving
 from letagents.wire.http import credentials
 

@@ -14,7 +14,7 @@ import orjson
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from letagents.application.hosting import Pace
+from letagents.application.server.hosting import Pace
 
 HEADERS = {
     "Content-Type": "text/event-stream",

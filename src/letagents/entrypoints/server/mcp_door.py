@@ -18,8 +18,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from letagents.application.hosting import Hosting
-from letagents.application.remote_chats import Elsewhere, RemoteChats
+from letagents.application.server.hosting import Hosting
+from letagents.application.server.remote_chats import Elsewhere, RemoteChats
 from letagents.domain import accounts, serving
 from letagents.domain.accounts import Principal
 from letagents.entrypoints.server.answers import answer, problem

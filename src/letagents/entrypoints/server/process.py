@@ -15,8 +15,8 @@ from types import FrameType
 import uvicorn
 from starlette.applications import Starlette
 
-from letagents.application.hosting import Hosting
-from letagents.application.remote_chats import Elsewhere
+from letagents.application.server.hosting import Hosting
+from letagents.application.server.remote_chats import Elsewhere
 from letagents.domain.serving import NotServed
 from letagents.entrypoints.server.app import application
 from letagents.entrypoints.server.bounded import LARGEST_HEAD, BoundedProtocol

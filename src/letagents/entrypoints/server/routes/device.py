@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from letagents.application.device_sign_in import Admitted, TooSoon
+from letagents.application.server.device_sign_in import Admitted, TooSoon
 from letagents.domain.accounts import Account, digest
 from letagents.domain.sign_in import Over, SignInUnavailable, UnknownSignIn, Waiting
 from letagents.entrypoints.server.answers import Refused, answer

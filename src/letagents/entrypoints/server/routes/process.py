@@ -4,7 +4,7 @@ import anyio
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from letagents.application.hosting import Hosting
+from letagents.application.server.hosting import Hosting
 from letagents.domain.errors import LetAgentsError, NoAttendance, RoomsUnavailable, SessionEnded
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId

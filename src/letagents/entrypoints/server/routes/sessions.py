@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from letagents.application.served_sessions import arriving
+from letagents.application.server.served_sessions import arriving
 from letagents.domain.accounts import Account
 from letagents.domain.deliveries import Delivery
 from letagents.domain.errors import RoomsUnavailable

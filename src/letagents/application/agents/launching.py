@@ -3,7 +3,7 @@
 (Source: supervisor 4.1, 6.14.) All of it may be seen by everybody on the machine: none is a secret.
 """
 
-from letagents.application.programs import LaunchOf
+from letagents.application.agents.programs import LaunchOf
 from letagents.domain import surfaces
 from letagents.domain.manifest import Delivery, Entry, Execution
 from letagents.domain.surfaces import Caller, Profile

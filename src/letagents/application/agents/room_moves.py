@@ -6,8 +6,8 @@ import anyio
 import attrs
 import structlog
 
-from letagents.application.agents import Agent, Words
-from letagents.application.outages import outlasted
+from letagents.application.agents.agent import Agent, Words
+from letagents.application.agents.outages import outlasted
 from letagents.domain import effects, room_moves, rooms
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.ids import MessageId

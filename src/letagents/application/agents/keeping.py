@@ -14,14 +14,14 @@ import anyio
 import attrs
 import structlog
 
-from letagents.application.agent_records import AgentRecord
-from letagents.application.agents import Words
-from letagents.application.endings import until_one_is_over
-from letagents.application.entering import Entering
-from letagents.application.programs import LaunchOf, Program
-from letagents.application.servers import LodgingOf
-from letagents.application.supervising import Supervising
-from letagents.application.tending import LOOK_AGAIN, Tending
+from letagents.application.agents.agent import Words
+from letagents.application.agents.agent_records import AgentRecord
+from letagents.application.agents.endings import until_one_is_over
+from letagents.application.agents.entering import Entering
+from letagents.application.agents.programs import LaunchOf, Program
+from letagents.application.agents.servers import LodgingOf
+from letagents.application.agents.supervising import Supervising
+from letagents.application.agents.tending import LOOK_AGAIN, Tending
 from letagents.domain import recovery
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.generations import FenceLost

@@ -7,13 +7,13 @@ from contextlib import suppress
 import attrs
 import structlog
 
-from letagents.application.agent_records import AgentRecord
-from letagents.application.agents import Agent, Words
-from letagents.application.delivery import Delivery
-from letagents.application.endings import end_all, until_one_is_over
-from letagents.application.entering import Entering, InRoom
-from letagents.application.polling_turns import PollingTurn
-from letagents.application.polls import Polls
+from letagents.application.agents.agent import Agent, Words
+from letagents.application.agents.agent_records import AgentRecord
+from letagents.application.agents.delivery import Delivery
+from letagents.application.agents.endings import end_all, until_one_is_over
+from letagents.application.agents.entering import Entering, InRoom
+from letagents.application.agents.polling_turns import PollingTurn
+from letagents.application.agents.polls import Polls
 from letagents.domain import manifest, turn_answers
 from letagents.domain.errors import LetAgentsError, Retry
 from letagents.domain.generations import FenceLost

@@ -3,7 +3,7 @@
 import attrs
 import structlog
 
-from letagents.application.granted_sessions import GrantedSessions, Held
+from letagents.application.agents.granted_sessions import GrantedSessions, Held
 from letagents.domain import held_grants
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.generations import FenceLost

@@ -12,9 +12,9 @@ import anyio
 import attrs
 import structlog
 
-from letagents.application import entries
+from letagents.application.agents import entries
+from letagents.application.agents.supervising import Supervising
 from letagents.application.client import LetAgents
-from letagents.application.supervising import Supervising
 from letagents.domain import held_grants, names
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.fencing import UNNUMBERED, Fence

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import attrs
 import structlog
 
-from letagents.application import entries
+from letagents.application.agents import entries
 from letagents.domain import inbox, stuck_messages
 from letagents.domain.bindings import Binding, Claim
 from letagents.domain.effects import Effect, State

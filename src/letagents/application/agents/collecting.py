@@ -7,8 +7,8 @@ from datetime import timedelta
 import anyio
 import attrs
 
-from letagents.application.admission import admitted, check_room
-from letagents.application.agents import Agent, Words
+from letagents.application.agents.admission import admitted, check_room
+from letagents.application.agents.agent import Agent, Words
 from letagents.domain import ingress
 from letagents.domain.activation import Reason
 from letagents.domain.ids import MessageId

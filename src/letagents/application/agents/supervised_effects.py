@@ -5,10 +5,10 @@ from collections.abc import Callable
 import attrs
 import structlog
 
-from letagents.application.effect_runs import EffectRuns
-from letagents.application.effect_steps import Asked, EffectSteps, Told
-from letagents.application.supervising import Supervising
-from letagents.application.turn_instructions import instruction
+from letagents.application.agents.effect_runs import EffectRuns
+from letagents.application.agents.effect_steps import Asked, EffectSteps, Told
+from letagents.application.agents.supervising import Supervising
+from letagents.application.agents.turn_instructions import instruction
 from letagents.domain import effect_authority, effects
 from letagents.domain.effect_authority import Coordinates
 from letagents.domain.effects import Effect, EffectRefused, State

@@ -13,14 +13,14 @@ import anyio
 import attrs
 import structlog
 
-from letagents.application.agents import Agent, Words
-from letagents.application.answers import Answers
-from letagents.application.collecting import Collecting
-from letagents.application.endings import end_all
-from letagents.application.item_turns import ItemTurns
-from letagents.application.outages import AGAIN_AFTER
+from letagents.application.agents.agent import Agent, Words
+from letagents.application.agents.answers import Answers
+from letagents.application.agents.collecting import Collecting
+from letagents.application.agents.endings import end_all
+from letagents.application.agents.item_turns import ItemTurns
+from letagents.application.agents.outages import AGAIN_AFTER
+from letagents.application.agents.room_moves import RoomMoves
 from letagents.application.receipts import Reached
-from letagents.application.room_moves import RoomMoves
 from letagents.domain import inbox
 from letagents.domain.errors import LetAgentsError, Retry
 from letagents.domain.inbox import Item, Move

@@ -13,9 +13,9 @@ import anyio
 import attrs
 import structlog
 
-from letagents.application import begun_turns, entries, item_steps
-from letagents.application.agents import Agent, Words
-from letagents.application.begun_turns import Naming
+from letagents.application.agents import begun_turns, entries, item_steps
+from letagents.application.agents.agent import Agent, Words
+from letagents.application.agents.begun_turns import Naming
 from letagents.domain import (
     effects,
     inbox,

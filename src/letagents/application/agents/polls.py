@@ -8,8 +8,8 @@ from collections.abc import Callable
 import attrs
 import structlog
 
-from letagents.application import entries
-from letagents.application.supervising import Supervising
+from letagents.application.agents import entries
+from letagents.application.agents.supervising import Supervising
 from letagents.domain import bindings, custody, ingress
 from letagents.domain.bindings import Binding, Claim, Lent
 from letagents.domain.custody import Invocation, Offer, Polling

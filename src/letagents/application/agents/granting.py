@@ -6,10 +6,10 @@ from contextlib import AsyncExitStack
 import attrs
 import structlog
 
-from letagents.application import entries
+from letagents.application.agents import entries
+from letagents.application.agents.granted_sessions import GrantedSessions, Shown
+from letagents.application.agents.servers import Lodging
 from letagents.application.client import LetAgents
-from letagents.application.granted_sessions import GrantedSessions, Shown
-from letagents.application.servers import Lodging
 from letagents.domain import held_grants, recovery
 from letagents.domain.held_grants import Grant
 from letagents.domain.hints import Hints

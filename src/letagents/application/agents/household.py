@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 import attrs
 import structlog
 
-from letagents.application import entries
-from letagents.application.agent_folders import AgentFolders
-from letagents.application.endings import end_all
-from letagents.application.granting import Grants
-from letagents.application.keeping import Keeper
-from letagents.application.open_models import OpenModels
+from letagents.application.agents import entries
+from letagents.application.agents.agent_folders import AgentFolders
+from letagents.application.agents.endings import end_all
+from letagents.application.agents.granting import Grants
+from letagents.application.agents.keeping import Keeper
+from letagents.application.agents.open_models import OpenModels
 from letagents.domain import ingress, manifest, open_models, recovery
 from letagents.domain.errors import LetAgentsError, NotAvailable
 from letagents.domain.generations import FenceLost

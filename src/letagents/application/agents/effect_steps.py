@@ -6,8 +6,8 @@ from datetime import datetime
 import attrs
 import structlog
 
-from letagents.application.supervising import Supervising
-from letagents.application.turn_instructions import answer_noted, not_retained, thread_noted
+from letagents.application.agents.supervising import Supervising
+from letagents.application.agents.turn_instructions import answer_noted, not_retained, thread_noted
 from letagents.domain import effect_authority, effects, room_moves, turn_answers
 from letagents.domain.effect_authority import Context, Coordinates
 from letagents.domain.effects import Answer, Effect, EffectRefused, Prepared, State, Turn

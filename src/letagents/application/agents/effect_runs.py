@@ -8,7 +8,7 @@ import asyncio
 
 import attrs
 
-from letagents.application.effect_steps import Asked, EffectSteps, Told
+from letagents.application.agents.effect_steps import Asked, EffectSteps, Told
 from letagents.domain import bindings, effects
 from letagents.domain.effect_authority import Context, Coordinates, refused
 from letagents.domain.effects import Answer, Effect, Key, State

@@ -6,9 +6,9 @@ import anyio
 import attrs
 import structlog
 
-from letagents.application import item_steps
-from letagents.application.agents import Agent
-from letagents.application.outages import outlasted
+from letagents.application.agents import item_steps
+from letagents.application.agents.agent import Agent
+from letagents.application.agents.outages import outlasted
 from letagents.application.receipts import Reached
 from letagents.domain import inbox, turn_answers
 from letagents.domain.errors import LetAgentsError, Retry

@@ -6,13 +6,13 @@ from datetime import timedelta
 import anyio
 import attrs
 
-from letagents.application.beats import Beats
-from letagents.application.device_sign_in import DeviceSignIns
-from letagents.application.entrances import Entrances
-from letagents.application.limits import Proof, Rate, UnderWay
 from letagents.application.memory import Stores
-from letagents.application.served_sessions import ServedSessions, SessionOf
-from letagents.application.serving import Doorkeeper
+from letagents.application.server.beats import Beats
+from letagents.application.server.device_sign_in import DeviceSignIns
+from letagents.application.server.entrances import Entrances
+from letagents.application.server.limits import Proof, Rate, UnderWay
+from letagents.application.server.served_sessions import ServedSessions, SessionOf
+from letagents.application.server.serving import Doorkeeper
 from letagents.domain.serving import Bounds
 from letagents.ports.accounts import Accounts
 from letagents.ports.activity import Activities

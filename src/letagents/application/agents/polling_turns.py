@@ -14,13 +14,13 @@ import anyio
 import attrs
 import structlog
 
-from letagents.application import begun_turns
-from letagents.application.admission import admitted
-from letagents.application.agents import Agent
-from letagents.application.begun_turns import Naming
-from letagents.application.endings import end_all
-from letagents.application.outages import outlasted
-from letagents.application.polls import Polls
+from letagents.application.agents import begun_turns
+from letagents.application.agents.admission import admitted
+from letagents.application.agents.agent import Agent
+from letagents.application.agents.begun_turns import Naming
+from letagents.application.agents.endings import end_all
+from letagents.application.agents.outages import outlasted
+from letagents.application.agents.polls import Polls
 from letagents.domain import custody, turn_prompts, turns
 from letagents.domain.custody import End, Phase, Polling
 from letagents.domain.ids import MessageId

@@ -2,10 +2,10 @@
 
 import attrs
 
-from letagents.application.admission import admitted
-from letagents.application.agent_records import AgentRecord
+from letagents.application.agents.admission import admitted
+from letagents.application.agents.agent_records import AgentRecord
+from letagents.application.agents.servers import Lodging, LodgingOf
 from letagents.application.receipts import Reached
-from letagents.application.servers import Lodging, LodgingOf
 from letagents.domain import custody, names
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId

@@ -2,8 +2,8 @@
 
 import attrs
 
-from letagents.application.limits import Rate
-from letagents.application.recollections import Recollection
+from letagents.application.server.limits import Rate
+from letagents.application.server.recollections import Recollection
 from letagents.domain import accounts, locators
 from letagents.domain.accounts import Account, Principal, Role
 from letagents.domain.ids import RoomId

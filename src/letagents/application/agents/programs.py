@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import attrs
 
-from letagents.application.agent_records import AgentRecord
+from letagents.application.agents.agent_records import AgentRecord
 from letagents.domain import executions
 from letagents.domain.manifest import Entry, Execution
 from letagents.domain.workplaces import Context

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import attrs
 import structlog
 
-from letagents.application import entries
-from letagents.application.supervising import Supervising
+from letagents.application.agents import entries
+from letagents.application.agents.supervising import Supervising
 from letagents.domain import executions, recovery
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.manifest import Ending, Entry, Execution, Process

@@ -6,7 +6,7 @@ from datetime import timedelta
 import anyio
 import attrs
 
-from letagents.application.hosting import Hosting
+from letagents.application.server.hosting import Hosting
 from letagents.domain import accounts
 from letagents.domain.accounts import Account, Principal
 from letagents.domain.errors import NotAvailable

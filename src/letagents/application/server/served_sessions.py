@@ -8,8 +8,8 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 
 import attrs
 
-from letagents.application.entrances import Entrances
-from letagents.application.recollections import Recollection
+from letagents.application.server.entrances import Entrances
+from letagents.application.server.recollections import Recollection
 from letagents.domain import accounts, host_grants
 from letagents.domain.accounts import (
     NOBODY,

@@ -6,9 +6,9 @@ from datetime import timedelta
 import attrs
 import structlog
 
-from letagents.application import entries
-from letagents.application.household import Household
-from letagents.application.supervising import Supervising
+from letagents.application.agents import entries
+from letagents.application.agents.household import Household
+from letagents.application.agents.supervising import Supervising
 from letagents.domain import generations, inbox, turn_controls
 from letagents.domain.manifest import TurnControl, TurnControlStatus
 from letagents.domain.turn_controls import Named, Resolution, TurnControlRefused

@@ -5,10 +5,10 @@ from datetime import datetime
 import attrs
 import structlog
 
-from letagents.application import entries
-from letagents.application.agent_feed import Feeds
-from letagents.application.agent_states import WatchedJournal
-from letagents.application.vault import Vault
+from letagents.application.agents import entries
+from letagents.application.agents.agent_feed import Feeds
+from letagents.application.agents.agent_states import WatchedJournal
+from letagents.application.agents.vault import Vault
 from letagents.domain import bindings, custody, effect_authority
 from letagents.domain.bindings import Binding, BindingRefused, Claim, Lent, Place
 from letagents.domain.ids import Credential, MessageId, Token

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import attrs
 
-from letagents.application.account_rooms import AccountRooms
 from letagents.application.client import LetAgents
-from letagents.application.hosting import Hosting
+from letagents.application.server.account_rooms import AccountRooms
+from letagents.application.server.hosting import Hosting
 from letagents.domain import accounts, local_state
 from letagents.domain.accounts import Account, Principal
 from letagents.ports.forges import Forges

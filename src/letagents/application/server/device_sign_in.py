@@ -8,8 +8,8 @@ from datetime import timedelta
 import attrs
 import structlog
 
-from letagents.application.limits import Rate
-from letagents.application.serving import Doorkeeper
+from letagents.application.server.limits import Rate
+from letagents.application.server.serving import Doorkeeper
 from letagents.domain.accounts import Account
 from letagents.domain.sign_in import (
     Begun,
