@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import queue
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -82,6 +84,20 @@ def test_a_home_has_one_supervisor(tmp_path: Path) -> None:
 
     assert second.returncode == 1
     assert "A supervisor daemon already owns this host lock." in second.stderr
+
+
+@pytest.mark.long
+def test_one_that_is_stuck_is_replaced_once_it_goes_on(tmp_path: Path) -> None:
+    home = tmp_path / "h"
+    with supervised(home) as (old, _):
+        old.process.send_signal(signal.SIGSTOP)
+        with Running(home, ["supervise", "--foreground", "--json", "--replace"]) as new:
+            with pytest.raises(queue.Empty):
+                new._lines.get(timeout=7)
+            old.process.send_signal(signal.SIGCONT)
+            told = json.loads(new.line())
+            assert old.ended() == 0
+            assert told["generation"] == 2
 
 
 def test_what_an_agent_calls_its_supervisor_does_once(tmp_path: Path) -> None:

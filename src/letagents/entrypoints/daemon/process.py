@@ -8,12 +8,13 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime, timedelta
 from importlib.metadata import version
 from types import FrameType
 from typing import Any
 
+import anyio
 import attrs
 import structlog
 
@@ -26,7 +27,7 @@ from letagents.application.agents.supervising import Supervising
 from letagents.application.agents.tending import THERE
 from letagents.application.agents.turn_control import TurnControls
 from letagents.domain.errors import NotAvailable
-from letagents.domain.generations import FenceLost
+from letagents.domain.generations import AlreadySupervised, FenceLost
 from letagents.domain.supervised import SupervisorSilent, SupervisorUnavailable
 from letagents.entrypoints.daemon.agents import Agents
 from letagents.entrypoints.daemon.controller import Controller
@@ -55,6 +56,8 @@ log = structlog.get_logger()
 
 JournalOf = Callable[[int], Supervision]
 
+_AGAIN = 1.0
+"""Seconds after which a supervisor is asked again to go that did not answer."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _FINGERPRINT = "LETAGENTS_SUPERVISOR_{}_FINGERPRINT"
 
@@ -75,22 +78,40 @@ async def supervise(
     Raises: as open_supervisor.
         FenceLost: another one has taken over.
     """
-    if replaces:
-        with suppress(SupervisorUnavailable):  # nobody is there
-            await _ask_to_go(settings)
-        ports["patience"] = LONGEST_DRAIN + GRACE
+    until = anyio.current_time() + LONGEST_DRAIN
+    while True:
+        goes = replaces and await _is_told_to_go(settings)
+        if replaces:
+            ports["patience"] = LONGEST_DRAIN + GRACE if goes else _AGAIN
+        try:
+            await _supervise(settings, environ, announce, ports)
+        except AlreadySupervised:  # one that is stuck is asked again
+            if not replaces or goes or anyio.current_time() >= until:
+                raise
+        else:
+            return
+
+
+async def _supervise(
+    settings: Settings,
+    environ: Mapping[str, str],
+    announce: Callable[[int], None],
+    ports: Mapping[str, Any],
+) -> None:
     async with supervising(settings, environ, **ports) as running:
         with _told_by_signals(running.end):
             announce(running.generation)
             await running.ended()
 
 
-async def _ask_to_go(settings: Settings) -> None:
-    """Ask the supervisor that runs to hand over; one that is stuck may hear it late."""
+async def _is_told_to_go(settings: Settings) -> bool:
+    """Ask the supervisor that runs to hand over; return whether it says that it does."""
     try:
         await ask_supervisor(settings, wire.PREPARE_HANDOFF, {})
-    except SupervisorSilent as error:
-        log.warning("supervisor.silent", code=error.code)
+    except (SupervisorSilent, SupervisorUnavailable) as error:
+        log.debug("supervisor.silent", code=error.code)
+        return False
+    return True
 
 
 @attrs.frozen
