@@ -68,11 +68,14 @@ def test_a_killed_supervisor_doubles_nothing_and_its_successor_knows(tmp_path: P
         assert said["generation"] == 2
         asyncio.run(after())
         (effect,) = run(home, "effects", "--json").stdout.splitlines()
-        settled = run(home, "effects", "--not-done", json.loads(effect)["effect_id"])
+        effect_id = json.loads(effect)["effect_id"]
+        whose = run(home, "effects", "ada", "--not-done", effect_id)
+        assert (whose.returncode, "Leave ada out" in whose.stderr) == (1, True)
+        settled = run(home, "effects", "--not-done", effect_id)
         assert "post_status" in settled.stdout
         assert "(failed)" in settled.stdout
         assert SESSION.token.value.encode() not in (home / "supervisor.db").read_bytes()
-        running.process.terminate()
+        running.process.send_signal(signal.SIGHUP)  # its terminal closes
         assert running.ended() == 0
     assert not (home / "daemon.sock").exists()
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 
+from letagents.domain.errors import Malformed
 from letagents.entrypoints.cli import printing
 from letagents.settings import load
 from letagents.wire import supervisor as wire
@@ -17,6 +18,11 @@ def run(arguments: argparse.Namespace) -> int:
     printing.output()
     settled = arguments.happened or arguments.not_done
     if settled is not None:
+        if arguments.agent:
+            raise Malformed(
+                "An effect is settled by its id alone, whoever's it is.",
+                remedy=f"Leave {arguments.agent} out.",
+            )
         facts = {"effect_id": settled, "happened": arguments.happened is not None}
         effect = _asked(wire.SETTLE_EFFECT, facts)
         _say([effect], arguments)

@@ -6,7 +6,6 @@ home. The agents' own processes live on.
 
 import asyncio
 import os
-import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime, timedelta
@@ -29,6 +28,7 @@ from letagents.application.agents.turn_control import TurnControls
 from letagents.domain.errors import NotAvailable
 from letagents.domain.generations import AlreadySupervised, FenceLost
 from letagents.domain.supervised import SupervisorSilent, SupervisorUnavailable
+from letagents.entrypoints import signals
 from letagents.entrypoints.daemon.agents import Agents
 from letagents.entrypoints.daemon.controller import Controller
 from letagents.entrypoints.daemon.grants import GrantMethods
@@ -58,7 +58,6 @@ JournalOf = Callable[[int], Supervision]
 
 _AGAIN = 1.0
 """Seconds after which a supervisor is asked again to go that did not answer."""
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _FINGERPRINT = "LETAGENTS_SUPERVISOR_{}_FINGERPRINT"
 
 
@@ -249,9 +248,5 @@ def _told_by_signals(end: Callable[[], None]) -> Iterator[None]:
     def told(_number: int, _frame: FrameType | None) -> None:
         loop.call_soon_threadsafe(end)
 
-    before = {number: signal.signal(number, told) for number in _SIGNALS}
-    try:
+    with signals.heard_by(told):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -6,7 +6,6 @@ begun has GRACE to be answered. Everything that was acknowledged is on the disk 
 
 import asyncio
 import os
-import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from starlette.applications import Starlette
 from letagents.application.server.hosting import Hosting
 from letagents.application.server.remote_chats import Elsewhere
 from letagents.domain.serving import NotServed
+from letagents.entrypoints import signals
 from letagents.entrypoints.server.app import application
 from letagents.entrypoints.server.bounded import LARGEST_HEAD, BoundedProtocol
 
@@ -27,8 +27,6 @@ IDLE = 30
 """Seconds that a connection is kept on which nothing is asked."""
 WAITING = 2048
 """Connections that may wait to be taken."""
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -111,12 +109,8 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        before = {one: signal.signal(one, self.handle_exit) for one in _SIGNALS}
-        try:
+        with signals.heard_by(self.handle_exit):
             yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._told()
