@@ -97,7 +97,7 @@ async def test_who_is_signed_out_is_told_so_and_starts_once_signed_in(world: Ser
     keeper = await world.keeper()
     await keeper.step()
 
-    assert "Sign in" in (world.entry.last_error or "")
+    assert "sign you in" in (world.entry.last_error or "")
     assert world.alive() == 0
     world.token = TOKEN
     world.clock.pass_by((world.entry.history.not_before or world.clock.now()) - world.clock.now())

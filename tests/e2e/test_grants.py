@@ -37,7 +37,8 @@ def test_an_agent_is_let_in_by_a_grant_alone_until_that_is_ended(tmp_path: Path)
                 "agents", "add", "ada", "--room", "workshop", "--provider", "claude-code",
                 "--workspace", str(tmp_path / "work"), "--name", "Ada", "--server", server.url,
             )  # fmt: skip
-            until(lambda: "Sign in" in str(home.agent()["last_error"]))
+            until(lambda: "agents grant ada --file" in str(home.agent()["last_error"]))
+            refused = home.done("agents", "status", "ada")
             missing = run(home.home, "agents", "grant", "ada", "--file", str(tmp_path / "none"))
             said = home.done("agents", "grant", "ada", "--file", str(file))
             until(is_asked)
@@ -53,6 +54,8 @@ def test_an_agent_is_let_in_by_a_grant_alone_until_that_is_ended(tmp_path: Path)
 
     assert (missing.returncode, "Traceback" in missing.stderr) == (1, False)
     assert "none cannot be read" in missing.stderr
+    assert f"in workshop at {server.url}: wanted running" in refused
+    assert "start_device_auth" not in refused
     assert "held in memory" in said
     assert "I am at it." in shown
     assert "auth_blocked" in status

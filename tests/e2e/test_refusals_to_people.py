@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from letagents.domain.accounts import NotYourAgent
+from letagents.domain.errors import LetAgentsError, NotAvailable, NotSignedIn
+from letagents.entrypoints.cli import printing
 from letagents.entrypoints.cli.main import main
 from letagents.entrypoints.mcp.tools.catalogue import TOOLS
 
@@ -76,6 +79,20 @@ def test_a_person_is_told_what_to_do_at_a_shell(
     assert "ROOM" not in said
     if "letagents tail" in said or "letagents board" in said:
         assert "'our workshop'" in said
+
+
+@pytest.mark.parametrize("code", [NotSignedIn, NotYourAgent, NotAvailable, LetAgentsError])
+def test_no_call_of_agents_is_named_where_a_server_or_a_supervisor_refuses(
+    code: type[LetAgentsError], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for tool in TOOLS:
+        error = code("It is refused.", remedy=f"Do this: call {tool.name}(force=true).")
+        printing.complain(error, ROOM)
+
+        said = capsys.readouterr().err
+        assert not CALL.search(said), said
+        assert len(said.splitlines()) == 2
+        assert len(said.splitlines()[1]) > 20
 
 
 def test_what_names_the_room_names_this_one(capsys: pytest.CaptureFixture[str]) -> None:

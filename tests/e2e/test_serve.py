@@ -90,7 +90,8 @@ def test_programs_of_the_machine_find_their_sign_in_and_others_bring_theirs(
 
     assert (own.stdout, theirs.stdout) == ("msg_1\n", "msg_2\n")
     assert nobodys.returncode == 1
-    assert "LETAGENTS_TOKEN" in nobodys.stderr
+    assert "Set LETAGENTS_TOKEN" in nobodys.stderr
+    assert "start_device_auth" not in nobodys.stderr
     said = [json.loads(line) for line in tail.stdout.splitlines()]
     assert [(one["text"], one["sender"]) for one in said][1] == ("from afar", "bob")
     assert not (elsewhere / "rooms.db").exists()

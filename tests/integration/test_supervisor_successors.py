@@ -12,10 +12,10 @@ from typing import Any
 import attrs
 import pytest
 from tests.contract.supervised import SERVER, CountingTools, SocketWorld, socket_world
-from tests.integration.test_supervisor_client import BOUND, IDENTITY, Fake
+from tests.integration.test_supervisor_client import BOUND, IDENTITY, Fake, process
 
 from letagents.adapters.supervisor.socket import SocketSupervisor
-from letagents.adapters.supervisor.successors import outlasting
+from letagents.adapters.supervisor.successors import HANDING_OVER, outlasting, outlasting_until
 from letagents.adapters.system import SystemIds
 from letagents.domain.supervised import (
     Answered,
@@ -23,6 +23,7 @@ from letagents.domain.supervised import (
     DoIt,
     SupervisorRefused,
     SupervisorSilent,
+    SupervisorUnavailable,
 )
 from letagents.testing.contracts.supervisor import RESULT, ROOM, SESSION, change
 from letagents.wire import supervisor as wire
@@ -191,3 +192,38 @@ async def test_what_may_have_been_done_is_repeated_only_under_the_same_request()
     with pytest.raises(SupervisorSilent):
         await outlasting(act, within=30.0, pause=pause, is_repeatable=False)
     assert tries == 1
+
+
+async def test_all_tries_to_say_what_became_of_a_call_have_one_deadline(tmp_path: Path) -> None:
+    fake = Fake(tmp_path / "daemon.sock")
+    fake.said[wire.COMPLETE] = STALE
+    await fake.start()
+    ours = process(fake, patience=0.3)
+
+    async def longer_than_all(_seconds: float) -> None:
+        await asyncio.sleep(0.35)
+
+    ours._pause = longer_than_all
+    with pytest.raises((SupervisorRefused, SupervisorUnavailable)):
+        await ours.complete("f1", result={})
+    await fake.stop()
+
+    assert fake.methods().count(wire.COMPLETE) <= 1
+
+
+async def test_each_try_is_told_until_when_all_of_them_last() -> None:
+    told: list[float] = []
+
+    async def act(until: float) -> None:
+        told.append(until)
+        if len(told) < 3:
+            raise SupervisorRefused(STALE if len(told) < 2 else FENCED, remedy="Wait.")
+
+    async def pause(_seconds: float) -> None:
+        await asyncio.sleep(0)
+
+    await outlasting_until(act, within=5.0, pause=pause)
+
+    first, again, handed_over = told
+    assert first == again
+    assert handed_over - first == pytest.approx(HANDING_OVER - 5.0)

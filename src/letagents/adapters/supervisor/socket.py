@@ -17,7 +17,7 @@ from letagents.adapters.supervisor.calls import NEVER, Deadline, Line, Negotiate
 from letagents.adapters.supervisor.checkpoints import Checkpoints
 from letagents.adapters.supervisor.connecting import Kept
 from letagents.adapters.supervisor.coordinates import Coordinates
-from letagents.adapters.supervisor.successors import outlasting
+from letagents.adapters.supervisor.successors import outlasting, outlasting_until
 from letagents.domain import bindings
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.supervised import (
@@ -246,13 +246,16 @@ class SocketSupervisor:
     async def complete(
         self, effect_id: str, *, result: object = None, error: str | None = None
     ) -> None:
-        """Say what became of a call, to whichever supervisor is there. Raises: as Supervisor."""
+        """Say what became of a call, to whichever supervisor is there. Raises: as Supervisor.
+
+        All tries have one deadline (supervisor 4.8).
+        """
         at = self._resolved()
         if at is None:
             raise _nowhere()
         outcome = {"error": error} if error is not None else {"result": result}
-        await outlasting(
-            lambda: self._complete(at, effect_id, outcome, Deadline.within(self._patience)),
+        await outlasting_until(
+            lambda until: self._complete(at, effect_id, outcome, Deadline(until)),
             within=self._patience,
             pause=self._pause,
         )

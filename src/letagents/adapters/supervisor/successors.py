@@ -43,11 +43,27 @@ async def outlasting(
 
     Raises: as `act`, the last time.
     """
+    return await outlasting_until(
+        lambda _: act(), within=within, pause=pause, is_repeatable=is_repeatable
+    )
+
+
+async def outlasting_until(
+    act: Callable[[float], Awaitable[T]],
+    *,
+    within: float,
+    pause: Callable[[float], Awaitable[None]],
+    is_repeatable: bool = True,
+) -> T:
+    """Do the same with what is told each time until when it is tried, on the loop's clock.
+
+    Raises: as `act`, the last time.
+    """
     loop = asyncio.get_running_loop()
     began, attempt = loop.time(), 0
     while True:
         try:
-            return await act()
+            return await act(began + within)
         except (SupervisorRefused, SupervisorSilent, SupervisorUnavailable) as failure:
             if not _may_pass(failure, is_repeatable=is_repeatable):
                 raise

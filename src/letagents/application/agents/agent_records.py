@@ -7,7 +7,7 @@ import structlog
 
 from letagents.application.agents import entries
 from letagents.application.agents.supervising import Supervising
-from letagents.domain import executions, recovery
+from letagents.domain import agent_troubles, executions, recovery
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.manifest import Ending, Entry, Execution, Process
 from letagents.domain.turns import ConversationMissing
@@ -60,19 +60,17 @@ class AgentRecord:
 
     async def failed(self, execution: Execution, error: LetAgentsError) -> None:
         """Write down that no process came of it, and why."""
-        now = self.sessions.clock.now()
+        now, why = self.sessions.clock.now(), agent_troubles.shown(error, self.entry_id)
 
         def fail(known: Entry) -> Entry:
             over = executions.ended(known, execution.execution_id, Ending.STOPPED, now=now)
             history = recovery.failed(over.history, now=now)
             gone_on = None if isinstance(error, ConversationMissing) else over.continuation_id
-            return attrs.evolve(
-                over, history=history, continuation_id=gone_on, last_error=str(error)
-            )
+            return attrs.evolve(over, history=history, continuation_id=gone_on, last_error=why)
 
         await self.change(fail)
         log.warning("agent.failed", entry_id=self.entry_id, code=error.code)
-        self.tell("agent.failed", str(error))
+        self.tell("agent.failed", why)
 
     async def gone(self, execution: Execution) -> None:
         """Write down that a process that was looked for is there no more, unless that is known."""

@@ -10,7 +10,7 @@ from letagents.application.agents import item_steps
 from letagents.application.agents.agent import Agent
 from letagents.application.agents.outages import outlasted
 from letagents.application.receipts import Reached
-from letagents.domain import inbox, turn_answers
+from letagents.domain import agent_troubles, inbox, turn_answers
 from letagents.domain.errors import LetAgentsError, Retry
 from letagents.domain.ids import ClientKey, RoomId
 from letagents.domain.inbox import Item, Stage
@@ -52,7 +52,7 @@ class Answers:
         except LetAgentsError as error:
             if error.retry is not Retry.NEVER:
                 raise
-            await self._refused(item, str(error))
+            await self._refused(item, agent_troubles.shown(error, item.entry_id))
             return
         await item_steps.change(
             self.journal, item, lambda one: inbox.published(one, str(said.id), str(said.room_id))

@@ -21,7 +21,7 @@ from letagents.application.agents.item_turns import ItemTurns
 from letagents.application.agents.outages import AGAIN_AFTER
 from letagents.application.agents.room_moves import RoomMoves
 from letagents.application.receipts import Reached
-from letagents.domain import inbox
+from letagents.domain import agent_troubles, inbox
 from letagents.domain.errors import LetAgentsError, Retry
 from letagents.domain.inbox import Item, Move
 from letagents.domain.ingress import RoomChanged
@@ -106,7 +106,8 @@ class Delivery:
                 if error.retry is not Retry.LATER:
                     raise
                 log.warning("room.unavailable", entry_id=self.agent.entry_id, code=error.code)
-                self.tell("room.unavailable", str(error))
+                why = agent_troubles.shown(error, self.agent.entry_id)
+                self.tell("room.unavailable", why)
                 await self.pause(AGAIN_AFTER)
 
     async def _deliver_always(self) -> None:

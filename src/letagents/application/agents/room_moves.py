@@ -8,7 +8,7 @@ import structlog
 
 from letagents.application.agents.agent import Agent, Words
 from letagents.application.agents.outages import outlasted
-from letagents.domain import effects, room_moves, rooms
+from letagents.domain import agent_troubles, effects, room_moves, rooms
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.ids import MessageId
 from letagents.domain.inbox import Move
@@ -37,7 +37,7 @@ class RoomMoves:
         try:
             room_id, newest = await self._entered(move)
         except LetAgentsError as error:
-            refused = str(error)
+            refused = error
             await self.journal.change(lambda journal: self._stay(journal, move, refused))
             log.warning("agent.stayed", entry_id=self.agent.entry_id, code=error.code)
             return False
@@ -71,9 +71,9 @@ class RoomMoves:
             result = self.words.moved(room_id)
             journal.put_effect(effects.completed(effect, result, now=self.clock.now()))
 
-    def _stay(self, journal: Journal, move: Move, why: str) -> None:
+    def _stay(self, journal: Journal, move: Move, why: LetAgentsError) -> None:
         entry, effect = journal.entry(self.agent.entry_id), journal.effect_named(move.effect_id)
         if entry is not None:
-            journal.put_entry(room_moves.stayed(entry, why))
-        if effect is not None:
-            journal.put_effect(effects.failed(effect, why, now=self.clock.now()))
+            journal.put_entry(room_moves.stayed(entry, agent_troubles.shown(why, entry.entry_id)))
+        if effect is not None:  # which is told to the agent
+            journal.put_effect(effects.failed(effect, str(why), now=self.clock.now()))

@@ -8,7 +8,7 @@ import anyio
 
 from letagents.domain.errors import NotAvailable
 from letagents.domain.supervised import SupervisorSilent, SupervisorUnavailable
-from letagents.entrypoints.cli import printing
+from letagents.entrypoints.cli import agent_states, printing
 from letagents.settings import load
 from letagents.wire import supervisor as wire
 from letagents.wiring.supervisor import ask_supervisor
@@ -56,10 +56,7 @@ def _detail(name: str, message_id: str | None = None) -> dict[str, Any]:
 def _say(found: Mapping[str, Any]) -> None:
     agent, open_items = found["agent"], _open(found)
     process = f", process {found['process_id']}" if found["process_id"] else ""
-    printing.say(
-        f"{agent['id']}  {agent['provider']} in {agent['room_id']}: wanted "
-        f"{agent['desired_state']}, {agent['observed_state']}{process}"
-    )
+    printing.say(printing.one_line(f"{agent_states.head(agent)}{process}"))
     if agent["last_error"]:
         printing.say(printing.one_line(f"  {agent['last_error']}"))
     if agent["condition"] == "auth_blocked":

@@ -123,13 +123,17 @@ def _where(agent: Mapping[str, Any]) -> str:
     return "" if agent["api_url"] == LOCAL_ROOMS else f" at {agent['api_url']}"
 
 
-def _lines(agent: Mapping[str, Any]) -> list[str]:
-    head = (
+def head(agent: Mapping[str, Any]) -> str:
+    """Return in one line which agent it is, where it works, and how it is."""
+    return (
         f"{agent['id']}  {agent['provider']} in {agent['room_id']}{_where(agent)}: wanted "
         f"{agent['desired_state']}, {agent['observed_state']}"
     )
+
+
+def _lines(agent: Mapping[str, Any]) -> list[str]:
     error = printing.lines(agent["last_error"]) if agent["last_error"] else []
-    return [printing.one_line(head), *(f"  {line}" for line in error)]
+    return [printing.one_line(head(agent)), *(f"  {line}" for line in error)]
 
 
 def say(agents: list[dict[str, Any]], arguments: argparse.Namespace) -> None:

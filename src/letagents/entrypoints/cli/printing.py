@@ -117,11 +117,35 @@ def complain(error: LetAgentsError, room: str | None = None) -> None:
     field, _, _ = error.happened.partition(":")
     option = _OPTIONS.get(field, field)
     happened = error.happened.replace(field, option, 1)
-    remedy = _REMEDIES.get(error.code, error.remedy).replace(f"Pass {field} ", f"Pass {option} ")
+    remedy = _remedy(error).replace(f"Pass {field} ", f"Pass {option} ")
     if room is not None:
         remedy = _ROOM.sub(lambda _: shlex.quote(room.strip()), remedy)
     print(f"letagents: {one_line(happened)}\n  {one_line(remedy)}", file=sys.stderr)
 
+
+def _remedy(error: LetAgentsError) -> str:
+    """Return what to do at a shell; where only a tool would do it, that a shell has none."""
+    from letagents.domain import agent_troubles  # only who is refused waits for all tools' names
+
+    remedy = _REMEDIES.get(error.code, error.remedy)
+    if agent_troubles.names_a_tool(remedy):
+        return _WITHOUT_TOOLS.get(error.code, _OTHERWISE)
+    return remedy
+
+
+_SIGN_IN = (
+    "Set LETAGENTS_TOKEN to a token of yours there (`letagents accounts token LOGIN` prints one "
+    "where the server runs), or have an agent of this machine sign you in."
+)
+_WITHOUT_TOOLS = {
+    **dict.fromkeys(("not_signed_in", "auth_required"), _SIGN_IN),
+    "not_your_agent": "Set LETAGENTS_TOKEN to a token of an account that may.",
+    "worker_session_required": "Have an agent do it that works in the room.",
+    "not_available": "Go on by messages: `letagents tail ROOM` and `letagents send ROOM TEXT`.",
+    "unknown_room": "`letagents rooms` lists those that are there.",
+}
+"""What stands in place of a remedy that names tools, which only agents can call."""
+_OTHERWISE = "`letagents --help` lists what can be done at a shell."
 
 _REMEDIES = {
     "archived": "Run `letagents memory ROOM --restore ID` to take it out again.",
