@@ -507,6 +507,20 @@ async def test_an_older_cursor_does_not_take_the_place_of_one_that_failed() -> N
     assert sent == ["msg_5"] * 3
 
 
+async def test_who_closes_before_a_cursor_is_on_its_way_is_kept_by_nothing() -> None:
+    sent: list[str] = []
+
+    async def send(_route: str, cursor: str) -> None:
+        sent.append(cursor)
+
+    checkpoints = Checkpoints(send, lambda _: None)
+    checkpoints.schedule("route", MessageId(1))
+    async with asyncio.timeout(20):
+        await checkpoints.aclose()
+
+    assert sent == []
+
+
 @pytest.mark.parametrize(
     ("failure", "times"),
     [

@@ -69,9 +69,13 @@ class Checkpoints(Generic[R]):
 
     async def aclose(self) -> None:
         """Drop what is waiting."""
-        for task in tuple(self._tasks.values()):
+        tasks = tuple(self._tasks.values())
+        for task in tasks:
             task.cancel()
-        await self.settled()
+        if tasks:
+            await asyncio.wait(tasks)
+        self._tasks.clear()  # one that had not begun yet has not put itself away
+        self._waiting.clear()
 
     async def _drained(self, route: R) -> None:
         waiting = self._waiting[route]
