@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.integration.living_processes import Living, living
@@ -321,6 +322,24 @@ def test_one_alone_does_it_until_it_ends(tmp_path: Path) -> None:
     assert meanwhile == (True, False, False)
     assert later
     assert not file.exists()
+
+
+@posix
+def test_who_has_locked_a_file_that_was_removed_meanwhile_is_not_the_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, open_ = tmp_path / "one.lock", os.open
+
+    def opened_and_removed(*asked: Any, **named: Any) -> int:
+        descriptor = open_(*asked, **named)
+        file.unlink()
+        return descriptor
+
+    monkeypatch.setattr(os, "open", opened_and_removed)
+    with sole(file) as one:
+        monkeypatch.undo()
+        with sole(file) as another:
+            assert (one, another) == (False, True)
 
 
 def test_where_there_is_no_place_for_a_lock_everybody_does_it(tmp_path: Path) -> None:

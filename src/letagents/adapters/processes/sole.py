@@ -16,7 +16,7 @@ def sole(file: Path) -> Iterator[bool]:
     Where no lock is to be had everybody does it.
     """
     descriptor = _opened(file)
-    is_ours = descriptor is None or _is_taken(descriptor)
+    is_ours = descriptor is None or (_is_taken(descriptor) and _is_there(file, descriptor))
     try:
         yield is_ours
     finally:
@@ -49,3 +49,11 @@ def _is_taken(descriptor: int) -> bool:
     except OSError:  # this file system has no locks
         return True
     return True
+
+
+def _is_there(file: Path, descriptor: int) -> bool:
+    """Whether that is the file which others find: the one before us may have removed it."""
+    try:
+        return os.path.samestat(file.stat(), os.fstat(descriptor))
+    except OSError:
+        return False
