@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import attrs
 import pytest
 from tests.contract.machine import Here
 from tests.e2e.chats import Chat, House, chatting
 from tests.integration import provider_stages
 
 from letagents.adapters.providers.live_codex import AppServers
+from letagents.adapters.state.memory import MemoryState
 from letagents.domain import live_sessions
 from letagents.domain.activity import Report
-from letagents.domain.errors import Malformed
+from letagents.domain.errors import Malformed, StateUnavailable
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import RoomId
 from letagents.domain.progress import Activity
@@ -29,6 +31,17 @@ from letagents.wiring.client import open_letagents
 
 PATIENCE = 30.0
 ROOM = RoomId("workshop")
+
+
+@attrs.define
+class Forgetful(MemoryState):
+    """A state that knows how often it could not be read."""
+
+    failures: int = 0
+
+    def _complain(self) -> None:
+        self.failures += self.fault is not None
+        super()._complain()
 
 
 @pytest.fixture
@@ -416,6 +429,31 @@ async def test_a_server_that_is_gone_is_noted_without_being_asked_for(
             status = here["current_local_codex_session"]["status"]
 
     assert status == "unknown"
+
+
+@pytest.mark.parametrize(("watched_every", "snapshot"), [(0.02, 3600.0), (3600.0, 0.02)])
+async def test_a_session_is_seen_to_though_for_a_while_nothing_can_be_remembered(
+    tmp_path: Path, codex: ScriptedCodex, watched_every: float, snapshot: float
+) -> None:
+    settings, state = Settings(home=tmp_path, codex_observed=timedelta(0)), Forgetful()
+    async with (
+        open_letagents(settings, state=state, codex=codex, surroundings=Here()) as letagents,
+        AsyncExitStack() as chats,
+    ):
+        chat = await House(letagents, "2025-11-25", chats).chat("claude-code")
+        sessions = chat.visit.client.live.sessions
+        sessions.watched_every, sessions.bridge.snapshot = watched_every, snapshot
+        await start(chat)
+        with anyio.fail_after(PATIENCE):
+            await codex.followed.wait()
+            state.fault = StateUnavailable("It is away.", remedy="Wait.")
+            while state.failures < 3:  # noqa: ASYNC110  nobody is told
+                await anyio.sleep(0.02)
+            state.fault, codex.seen = None, Seen("idle", "completed")
+            while codex.there:  # noqa: ASYNC110  nobody is told
+                await anyio.sleep(0.02)
+
+    assert len(codex.ended) == 1
 
 
 @pytest.mark.rule("Y39")

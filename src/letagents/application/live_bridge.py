@@ -23,7 +23,7 @@ from letagents.domain.throttles import Throttle
 from letagents.domain.ticks import Tick
 from letagents.ports.activity import Reports
 from letagents.ports.clock import Clock
-from letagents.ports.live_codex import CodexUnreachable, LiveCodex
+from letagents.ports.live_codex import LiveCodex
 from letagents.ports.state import StateStore
 
 log = structlog.get_logger()
@@ -48,14 +48,17 @@ class Bridge:
     _reported: dict[str, Tick] = attrs.field(factory=dict)
 
     async def run(self, session_id: str) -> None:
-        """Show what a session does, until it is over, however often the line to it ends."""
+        """Show what a session does, until it is over, however often that fails meanwhile."""
         throttle = Throttle()
-        while (session := await self._alive(session_id)) is not None:
+        while True:
             try:
+                session = await self._alive(session_id)
+                if session is None:
+                    return
                 with self.codex.showing(session_id) as is_ours:
                     if is_ours and await self._is_over(session, throttle):
                         return
-            except CodexUnreachable as error:
+            except LetAgentsError as error:
                 log.info("live_session.unheard", session_id=session_id, code=error.code)
             await anyio.sleep(self.snapshot)  # what another chat shows is not shown twice
 

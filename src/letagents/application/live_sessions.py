@@ -326,14 +326,21 @@ class LiveSessions:
         await self.inspect(session_id)  # it is over: nothing of it is to be left running
 
     async def _look_after(self, session_id: str) -> None:
-        while True:
-            session = await self._found(session_id, None)
-            left = live_sessions.time_left(session, self.clock.now()) if session else None
-            span = self.watched_every if left is None else left.total_seconds()
-            await anyio.sleep(min(self.watched_every, span))
-            inspected = await self.inspect(session_id)
-            if inspected is None or not inspected.session.status.is_alive:
-                return
+        """Look at a session from time to time, until it is over, however often that fails."""
+        is_alive = True
+        while is_alive:
+            try:
+                await anyio.sleep(await self._until_a_look(session_id))
+                inspected = await self.inspect(session_id)
+                is_alive = inspected is not None and inspected.session.status.is_alive
+            except LetAgentsError as error:
+                log.info("live_session.unwatched", session_id=session_id, code=error.code)
+                await anyio.sleep(self.watched_every)
+
+    async def _until_a_look(self, session_id: str) -> float:
+        session = await self._found(session_id, None)
+        left = live_sessions.time_left(session, self.clock.now()) if session else None
+        return self.watched_every if left is None else min(self.watched_every, left.total_seconds())
 
 
 def _unmarked(session: LiveSession, item: dict[str, object]) -> dict[str, object]:
