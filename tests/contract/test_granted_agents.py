@@ -20,6 +20,7 @@ from tests.contract.served import ADA, hosting
 from letagents.adapters.supervision.memory import MemorySupervision
 from letagents.application.agents.agent_states import Agent
 from letagents.application.agents.grant_renewals import GrantRenewals
+from letagents.application.agents.granted_sessions import Way
 from letagents.application.agents.granting import Grants
 from letagents.application.agents.keeping import Keeper
 from letagents.application.agents.servers import Lodging, Servers
@@ -317,6 +318,23 @@ async def test_a_grant_is_renewed_in_its_last_hour(world: GrantedWorld) -> None:
     world.clock.pass_by(timedelta(hours=22))
     await world.ask("@Juniper one?")
     assert await world.answers(1) == ["ok"]
+
+
+async def test_a_failure_that_nobody_foresaw_leaves_no_grant_to_run_out(
+    world: GrantedWorld,
+) -> None:
+    def fail(_api_url: str) -> Way:
+        raise ZeroDivisionError
+
+    await started(world)
+    world.clock.pass_by(timedelta(hours=23))
+    granted = world.grants.granted
+    way_to, granted.way_to = granted.way_to, fail
+    await world.renewals.beat()
+    granted.way_to = way_to
+    await world.renewals.beat()
+
+    assert world.told.asked[1:] == ["renew", "worker-sessions"]
 
 
 @pytest.mark.rule("J130")

@@ -33,6 +33,8 @@ class GrantRenewals:
                 raise
             except LetAgentsError as error:
                 log.warning("grant.unrenewed", entry_id=entry_id, code=error.code)
+            except Exception:  # the other grants, which are in memory alone, are to be kept
+                log.exception("grant.failed", entry_id=entry_id)
 
     async def _looked_at(self, entry_id: str) -> None:
         held, now = self.granted.of(entry_id), self.granted.supervising.clock.now()
