@@ -168,6 +168,25 @@ async def test_a_tool_that_refused_is_not_called_again(supervised: Supervised) -
     assert supervised.tools.runs == 1
 
 
+@pytest.mark.parametrize("outcome", [{"n": 1}, OutcomeUnknown("No answer came.", remedy="Look.")])
+async def test_a_change_that_could_not_be_noted_is_never_said_to_have_changed_nothing(
+    supervised: Supervised, outcome: Mapping[str, object] | LetAgentsError
+) -> None:
+    await supervised.start()
+    supervised.tools.outcome = outcome
+
+    def fail() -> None:
+        supervised.place.fault = StateUnavailable("The disk is full.", remedy="Make room.")
+
+    supervised.tools.meanwhile = fail
+    with pytest.raises(OutcomeUnknown):
+        await supervised.execute(asked())
+    supervised.place.fault = None
+
+    assert (await supervised.execute(asked())).answer is Answer.UNCERTAIN
+    assert supervised.tools.runs == 1
+
+
 async def test_a_change_whose_outcome_is_unknown_is_uncertain(supervised: Supervised) -> None:
     await supervised.start()
     supervised.tools.outcome = OutcomeUnknown("No answer came.", remedy="Look.")

@@ -5,6 +5,7 @@ gone, so that its outcome is written down.
 """
 
 import asyncio
+from contextlib import suppress
 
 import attrs
 
@@ -12,7 +13,7 @@ from letagents.application.agents.effect_steps import Asked, EffectSteps, Told
 from letagents.domain import bindings, effects
 from letagents.domain.effect_authority import Context, Coordinates, refused
 from letagents.domain.effects import Answer, Effect, Key, State
-from letagents.domain.errors import LetAgentsError, Retry
+from letagents.domain.errors import LetAgentsError, OutcomeUnknown, Retry, StateUnavailable
 from letagents.domain.manifest import Admission
 from letagents.ports.ids import Ids
 from letagents.ports.supervision import Journal
@@ -93,12 +94,13 @@ class EffectRuns:
             result = await self._tools.run(asked.tool, asked.arguments, authority)
         except LetAgentsError as error:
             if error.retry is Retry.AFTER_READING and told.effect.request.is_change:
-                await self._doubt(told)
+                with suppress(StateUnavailable):  # what is told says already that nobody knows
+                    await self._doubt(told)
             else:
                 await self._note(told, error=str(error))
             raise
         text = self._steps.written(result)
-        kept = await self._note(told, result=text)
+        kept = await self._done(told, text)
         # Who asked has the whole result, whatever of it is kept.
         return attrs.evolve(told, answer=Answer.COMPLETED, effect=attrs.evolve(kept, result=text))
 
@@ -126,6 +128,23 @@ class EffectRuns:
             held.session,
             is_granted=entry.admission is not Admission.SIGN_IN,
         )
+
+    async def _done(self, told: Told, text: str) -> Effect:
+        """Write down the result of what was done.
+
+        Raises:
+            OutcomeUnknown: a change was made, and that could not be written down.
+        """
+        try:
+            return await self._note(told, result=text)
+        except StateUnavailable as error:
+            if not told.effect.request.is_change:
+                raise
+            raise OutcomeUnknown(
+                f"{told.effect.request.tool} was done, and what came of it could not be written "
+                f"down. {error.happened}",
+                remedy="Do not call it again: look at what it has changed.",
+            ) from error
 
     async def _note(
         self, told: Told, *, result: str | None = None, error: str | None = None
