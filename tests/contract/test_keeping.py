@@ -9,6 +9,7 @@ import pytest
 from tests.contract.keeping import ROOM, World, killed_at
 
 from letagents.application.agents.agent_folders import AgentFolders
+from letagents.application.agents.entering import Entering
 from letagents.application.agents.household import Household
 from letagents.domain.errors import Malformed, NotAvailable
 from letagents.domain.generations import FenceLost
@@ -203,6 +204,34 @@ async def test_a_failure_that_nobody_foresaw_leaves_no_agent_to_itself(
 
     assert await world.answers(1) == ["ok"]
     assert world.entry.last_error is None
+
+
+async def test_a_process_that_was_found_in_vain_is_let_go_of_until_it_is_found_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[str] = []
+
+    async def leave(conversation: ScriptedConversation) -> None:
+        left.append(conversation.reference.conversation_id)
+
+    async def fail(*_: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    entered = Entering.enter
+    await world.run()
+    await world.is_there()
+    await world.end()
+    monkeypatch.setattr(ScriptedConversation, "leave", leave)
+    monkeypatch.setattr(Entering, "enter", fail)
+    keeper = await world.run()
+    await world.until(lambda: "Too many open files" in (world.entry.last_error or ""))
+    assert left == ["conversation-1"]
+    monkeypatch.setattr(Entering, "enter", entered)
+    keeper.look_again()
+    await world.ask()
+
+    assert await world.answers(1) == ["ok"]
+    assert len(world.provider.started) == 1
 
 
 @pytest.mark.rule("J40")

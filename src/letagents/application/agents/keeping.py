@@ -189,7 +189,7 @@ class Keeper:
             return Seen.ABSENT
         try:
             await self._tending.begin(entry, execution, found)
-        except LetAgentsError:  # the room is away, and the process is found again later
+        except BaseException:  # the room is away, say, and the process is found again later
             await found.leave()
             raise
         return Seen.ALIVE
