@@ -20,7 +20,7 @@ from letagents.domain.fencing import Fence
 from letagents.domain.ids import ClientKey, RoomId
 from letagents.domain.inbox import Item
 from letagents.domain.manifest import Entry
-from letagents.domain.messages import Draft, Latest, Message
+from letagents.domain.messages import Draft, Latest, Message, Page, Window
 from letagents.domain.progress import Activity
 from letagents.domain.turns import Answered, Fate, Outcome
 from letagents.entrypoints.daemon.words import WordsForAgents
@@ -84,14 +84,25 @@ class OneConversation:
 
 @attrs.define(eq=False)
 class MortalRooms:
-    """Rooms before and after each of whose messages the supervisor may be killed."""
+    """Rooms before and after each of whose messages the supervisor may be killed.
+
+    They are away the first `away` times that something is said, and `unread` times as they are
+    read.
+    """
 
     inner: MemoryRooms
     edge: Edge
     away: int = 0
+    unread: int = 0
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.inner, name)
+
+    async def read(self, room_id: RoomId, window: Window, viewer: Fence | None = None) -> Page:
+        if self.unread:
+            self.unread -= 1
+            raise RoomsUnavailable("It is away.", remedy="Wait.")
+        return await self.inner.read(room_id, window, viewer)
 
     async def post(self, room_id: RoomId, draft: Draft, fence: Fence) -> Message:
         self.edge.pass_by()
@@ -133,7 +144,11 @@ class World:
             await self.rooms.post(ROOM, Draft(text, ClientKey(f"ask-{self.asked}")), self.asker)
 
     async def supervisor(
-        self, edge: Edge | None = None, conversation: Conversation | None = None, away: int = 0
+        self,
+        edge: Edge | None = None,
+        conversation: Conversation | None = None,
+        away: int = 0,
+        unread: int = 0,
     ) -> Delivery:
         """Begin as a supervisor begins that finds what the last one left."""
         edge = edge or Edge()
@@ -143,7 +158,7 @@ class World:
         assert self.fence is not None
         mind: Conversation = conversation or OneConversation(self.mind, edge)  # type: ignore[assignment]  # as much of one as is needed
         agent = Agent("e1", ROOM, "Be kind.", "w1", "x1", self.fence, mind)
-        rooms: RoomTransport = MortalRooms(self.rooms, edge, away)  # type: ignore[assignment]  # it passes on all but one verb
+        rooms: RoomTransport = MortalRooms(self.rooms, edge, away, unread)  # type: ignore[assignment]  # it passes on all but one verb
         return Delivery(
             agent,
             journal,

@@ -162,13 +162,14 @@ async def test_a_turn_without_an_answer_is_not_run_again(world: World, fate: Out
 
 async def test_a_room_that_is_away_is_asked_again(world: World) -> None:
     await world.ask(ASKED[0])
-    delivery = await world.supervisor(away=5)
+    delivery = await world.supervisor(away=5, unread=3)
     await delivery.collect(timedelta(0))
     while await delivery.deliver():
         pass
 
     assert len(await world.answers()) == 1
-    assert world.pauses == 5
+    assert len(world.mind.begun) == 1
+    assert world.pauses == 8
 
 
 @pytest.mark.rule("J153")

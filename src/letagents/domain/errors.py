@@ -21,6 +21,11 @@ class Retry(enum.Enum):
     AFTER_READING = "after_reading"
     """Whether it took effect is not known; read before calling again."""
 
+    @property
+    def may_pass(self) -> bool:
+        """Whether a call may succeed later that is done once, however often it is called."""
+        return self in (Retry.LATER, Retry.AFTER_READING)
+
 
 class LetAgentsError(Exception):
     """The base of all our errors. `happened` and `remedy` are sentences for people and models."""

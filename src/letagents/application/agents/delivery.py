@@ -22,7 +22,7 @@ from letagents.application.agents.outages import AGAIN_AFTER
 from letagents.application.agents.room_moves import RoomMoves
 from letagents.application.receipts import Reached
 from letagents.domain import agent_troubles, inbox
-from letagents.domain.errors import LetAgentsError, Retry
+from letagents.domain.errors import LetAgentsError
 from letagents.domain.inbox import Item, Move
 from letagents.domain.ingress import RoomChanged
 from letagents.domain.manifest import TurnControl
@@ -103,7 +103,7 @@ class Delivery:
                 await self._moved.wait()
                 return
             except LetAgentsError as error:
-                if error.retry is not Retry.LATER:
+                if not error.retry.may_pass:
                     raise
                 log.warning("room.unavailable", entry_id=self.agent.entry_id, code=error.code)
                 why = agent_troubles.shown(error, self.agent.entry_id)

@@ -16,6 +16,7 @@ import structlog
 from letagents.application.agents import begun_turns, entries, item_steps
 from letagents.application.agents.agent import Agent, Words
 from letagents.application.agents.begun_turns import Naming
+from letagents.application.agents.outages import outlasted
 from letagents.domain import (
     effects,
     inbox,
@@ -106,7 +107,9 @@ class ItemTurns:
 
     async def _prompt(self, item: Item) -> str:
         window = Before(item.said, CONTEXT) if item.said is not None else Latest(CONTEXT)
-        page = await self.rooms.read(RoomId(item.room_id), window)
+        page = await outlasted(
+            lambda: self.rooms.read(RoomId(item.room_id), window), self.pause, room_id=item.room_id
+        )
         about = turn_prompts.Item(
             item_id=item.turn_key,
             corrections=item.corrections,

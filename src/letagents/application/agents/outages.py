@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import structlog
 
-from letagents.domain.errors import LetAgentsError, Retry
+from letagents.domain.errors import LetAgentsError
 
 log = structlog.get_logger()
 
@@ -26,7 +26,7 @@ async def outlasted(ask: Callable[[], Awaitable[T]], pause: Pause, *, room_id: s
         try:
             return await ask()
         except LetAgentsError as error:
-            if error.retry not in (Retry.LATER, Retry.AFTER_READING):
+            if not error.retry.may_pass:
                 raise
             log.warning("room.unavailable", room_id=room_id, code=error.code)
         await pause(AGAIN_AFTER)

@@ -15,7 +15,7 @@ from letagents.application.agents.entering import Entering, InRoom
 from letagents.application.agents.polling_turns import PollingTurn
 from letagents.application.agents.polls import Polls
 from letagents.domain import manifest, turn_answers
-from letagents.domain.errors import LetAgentsError, Retry
+from letagents.domain.errors import LetAgentsError
 from letagents.domain.generations import FenceLost
 from letagents.domain.ids import RoomId
 from letagents.domain.manifest import Ending, Entry, Execution, TurnControl
@@ -175,7 +175,8 @@ class Tending:
             try:
                 place = await self.entering.enter(await self.record.entry(), execution)
             except LetAgentsError as error:
-                if error.retry not in (Retry.LATER, Retry.AFTER_READING):
+                if not error.retry.may_pass:
+                    await delivery.agent.conversation.leave()  # its process is found again
                     raise
                 await self.idle(LOOK_AGAIN)
             else:
