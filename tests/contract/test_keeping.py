@@ -423,3 +423,19 @@ async def test_a_household_that_another_supervisor_took_over_says_so(world: Worl
     async with asyncio.timeout(30):
         with pytest.raises(FenceLost):
             await running
+
+
+async def test_who_is_wanted_as_a_household_ends_is_kept_by_the_next(world: World) -> None:
+    keeper = await world.keeper()
+    household = Household(keeper.sessions.journal, lambda _: keeper, 1)
+    running = asyncio.create_task(household.run())
+    await world.is_there()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    tasks = asyncio.all_tasks()
+    await household.want("e1", Desired.STOPPED)
+
+    assert asyncio.all_tasks() <= tasks
+    assert world.alive() == 1
+    await world.run()
+    await world.until(lambda: world.alive() == 0)

@@ -48,6 +48,8 @@ class Household:
     _keepers: dict[str, Keeper] = attrs.field(factory=dict)
     _tasks: dict[str, "asyncio.Task[None]"] = attrs.field(factory=dict)
     _replaced: asyncio.Event = attrs.field(factory=asyncio.Event)
+    _is_over: bool = False
+    """Whether whoever comes next keeps the agents: what is wanted is only written down now."""
 
     async def run(self) -> None:
         """Keep all agents until this is cancelled, which leaves their processes as they are.
@@ -61,6 +63,7 @@ class Household:
             await self._replaced.wait()
             raise FenceLost
         finally:
+            self._is_over = True
             await end_all(*self._tasks.values())
 
     def _keep_if_possible(self, entry: Entry) -> None:
@@ -73,7 +76,7 @@ class Household:
     def _keep(self, entry: Entry) -> None:
         """Keep an agent, unless somebody does: one may be added while the others are looked up."""
         task = self._tasks.get(entry.entry_id)
-        if task is not None and not task.done():
+        if self._is_over or (task is not None and not task.done()):
             return
         keeper = self.keeper_of(entry)
         self._keepers[entry.entry_id] = keeper
@@ -157,7 +160,7 @@ class Household:
             return entry, False
         log.info("agent.wanted", entry_id=entry_id, desired=desired.value)
         self._keep(entry)
-        self._keepers[entry_id].look_again()
+        self.look_again(entry_id)
         return entry, True
 
     async def rename(self, entry_id: str, name: str) -> Entry:
@@ -238,8 +241,7 @@ class Household:
             return False
         self.models.hand_over(entry_id, endpoint)
         await entries.change_if_there(self.journal, entry_id, _tried_at_once)
-        if (keeper := self._keepers.get(entry_id)) is not None:
-            keeper.look_again()
+        self.look_again(entry_id)
         return True
 
     def withdraw(self, entry_id: str) -> None:
