@@ -291,9 +291,13 @@ def check_removable(entry: Entry) -> None:
     Raises:
         ManifestRefused: it has a process, or is wanted.
     """
-    has_process = entry.execution is not None and not entry.execution.is_over
-    if entry.desired is not Desired.STOPPED or has_process:
+    if entry.desired is not Desired.STOPPED:
         raise ManifestRefused(
             f"{entry.entry_id} is not stopped.",
             remedy=f"Stop it first: `letagents agents stop {entry.entry_id}`.",
+        )
+    if entry.execution is not None and not entry.execution.is_over:
+        raise ManifestRefused(
+            f"{entry.entry_id} is being stopped, and its process is there still.",
+            remedy="Try again once `letagents agents list` says that it is stopped.",
         )
