@@ -54,16 +54,16 @@ class Supervising:
         def bind(journal: Journal) -> Binding:
             bindings.check(claim, _place(journal, claim.entry_id))
             known = journal.binding(claim.entry_id)
-            made = bindings.bind(
+            bound = bindings.bind(
                 claim,
                 known,
                 shows_same_secret=known is not None and self.vault.holds(known, token),
                 highest=journal.highest_epoch(claim.entry_id),
                 now=self.clock.now(),
             )
-            if made is not known:
-                journal.put_binding(made)
-            return made
+            if bound is not known:
+                journal.put_binding(bound)
+            return bound
 
         binding = await self.journal.change(bind)
         self.vault.keep(binding, token, made)

@@ -157,7 +157,13 @@ class Tending:
             return
         if why is not None:
             said = why.happened if isinstance(why, LetAgentsError) else type(why).__name__
-            log.warning("delivery.ended", entry_id=delivery.agent.entry_id, error=said)
+            unforeseen = None if isinstance(why, LetAgentsError) else why
+            log.warning(
+                "delivery.ended",
+                entry_id=delivery.agent.entry_id,
+                error=said,
+                exc_info=unforeseen,
+            )
             self.record.tell("delivery.ended", said)
         ended = await conversation.end()
         self.conversation = None
