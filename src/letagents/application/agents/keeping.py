@@ -140,20 +140,24 @@ class Keeper:
             can_resume=entry.continuation_id is not None,
             now=self.sessions.clock.now(),
         )
+        if not await self._acted(decision.action, entry):
+            await self._idle_until(decision.until)
+        return decision.action
+
+    async def _acted(self, action: Action, entry: Entry) -> bool:
+        """Do what was decided; return whether there was anything to do."""
         acts = {
             Action.START: self._start,
             Action.RESUME: self._start,
             Action.STOP: self._stop,
             Action.QUARANTINE: self._quarantine,
         }
-        if decision.action in acts:
-            log.info("agent.moved", entry_id=self.entry_id, action=decision.action.value)
-            wanted = f"It is wanted {entry.desired.value}."
-            self._record.tell(f"agent.{decision.action.value}", wanted)
-            await acts[decision.action](entry)
-        else:
-            await self._idle_until(decision.until)
-        return decision.action
+        if action not in acts:
+            return False
+        log.info("agent.moved", entry_id=self.entry_id, action=action.value)
+        self._record.tell(f"agent.{action.value}", f"It is wanted {entry.desired.value}.")
+        await acts[action](entry)
+        return True
 
     async def _idle_until(self, until: datetime | None) -> None:
         now = self.sessions.clock.now()
