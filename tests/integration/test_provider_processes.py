@@ -1,5 +1,6 @@
 """What the programs of agents are given, and what is taken from them: no secret either way."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -100,6 +101,23 @@ async def test_codex_is_found_again_by_its_address_and_birth(
 
     assert (one, before, two) == (Answered("one"), Answered("one"), Answered("two"))
     assert births.presence(at.pid, at.birth) is Presence.GONE
+
+
+async def test_codex_that_is_found_and_not_gone_on_with_is_held_by_no_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = provider_stages.codex(tmp_path, monkeypatch)
+    nowhere = attrs.evolve(stage.launch, workspace=str(tmp_path / "gone"))
+    with anyio.fail_after(PATIENCE):
+        first = await stage.provider.start(stage.launch)
+        await first.leave()
+        before = asyncio.all_tasks()
+        with pytest.raises(WorkspaceMissing):
+            await stage.reopened().attach(nowhere, first.reference)
+        left = asyncio.all_tasks() - before
+        await stage.provider.abandon(first.reference.connection)
+
+    assert left == set()
 
 
 @pytest.mark.parametrize(

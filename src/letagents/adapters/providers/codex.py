@@ -76,15 +76,12 @@ class CodexProvider:
                 raise ProcessAmbiguous(at.pid)  # its first process ended, and one goes on for it
             return Gone()
         try:
-            link = await open_link(at.url or "")
-            conversation = CodexConversation(link, reference, None, Life())
-            if not codex_transcript.is_active(await conversation.look()):
-                await _subscribed(link, launch, reference.conversation_id)
+            conversation = await _found(launch, reference)
         except (LinkClosed, CodexRefused):
             await children.end(at.pid, at.birth)
             return Gone()
         if presence(at.pid, at.birth) is not Presence.SAME:
-            await link.aclose()
+            await conversation.leave()
             raise ProcessAmbiguous(at.pid)
         return conversation
 
@@ -179,6 +176,24 @@ async def _see_tools(link: CodexLink, launch: Launch) -> None:
         if any(isinstance(one, Mapping) and one.get("name") == TOOLS for one in found):
             return
     raise CODEX.unusable("it does not list letagents among its MCP servers")
+
+
+async def _found(launch: Launch, reference: Reference) -> CodexConversation:
+    """Return the conversation that goes on in a server which an earlier supervisor has started.
+
+    Raises:
+        LinkClosed, CodexRefused: it cannot be spoken to.
+    """
+    link = await open_link(reference.connection.url or "")
+    try:
+        conversation = CodexConversation(link, reference, None, Life())
+        if not codex_transcript.is_active(await conversation.look()):
+            await _subscribed(link, launch, reference.conversation_id)
+    except BaseException:
+        with anyio.CancelScope(shield=True):
+            await link.aclose()
+        raise
+    return conversation
 
 
 async def _subscribed(link: CodexLink, launch: Launch, conversation_id: str) -> None:

@@ -65,13 +65,15 @@ class OpenModelProvider:
             return await self._fenced(at)
         try:
             await server.call("GET", f"/session/{reference.conversation_id}")
-        except Silence:
-            await server.aclose()
-            return await self._fenced(at)
-        if presence(at.pid, at.birth) is not Presence.SAME:
-            await server.aclose()
-            raise ProcessAmbiguous(at.pid)
-        return OpenModelConversation(server, reference, self._model(), self.clock)
+            if presence(at.pid, at.birth) is not Presence.SAME:
+                raise ProcessAmbiguous(at.pid)
+            return OpenModelConversation(server, reference, self._model(), self.clock)
+        except BaseException as error:
+            with anyio.CancelScope(shield=True):
+                await server.aclose()
+            if isinstance(error, Silence):
+                return await self._fenced(at)
+            raise
 
     async def _fenced(self, at: Connection) -> Gone:
         """End a server that cannot be spoken to. Raises: ProcessAmbiguous."""
