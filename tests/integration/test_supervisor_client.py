@@ -27,6 +27,7 @@ from letagents.domain.supervised import (
     SupervisorUnavailable,
 )
 from letagents.domain.surfaces import Caller, Profile
+from letagents.entrypoints.mcp import supervised
 from letagents.entrypoints.mcp.supervised import Supervised, called, within_reach
 from letagents.entrypoints.mcp.surface import tools_of
 from letagents.settings import Settings
@@ -542,3 +543,21 @@ async def test_a_cursor_that_never_passes_is_dropped(failure: Exception, times: 
 
     assert sent == ["msg_1"] * times
     assert forgotten == ["route"]
+
+
+async def test_who_is_cut_off_after_long_is_answered_by_the_next_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = 0
+
+    async def ask() -> str:
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            raise SupervisorSilent("It is cut off.", remedy="Look.")
+        return "done"
+
+    monkeypatch.setattr(supervised, "PAUSE", 0.0)
+    monkeypatch.setattr(supervised.anyio, "current_time", lambda: 100.0 * asked)
+
+    assert await supervised.persistently(ask) == "done"

@@ -7,34 +7,25 @@ just begun, is asked again for PATIENCE, and what is only read is read again the
 """
 
 import functools
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
-import anyio
 import attrs
 
 from letagents.domain import custody, rooms
 from letagents.domain.custody import READ, WAIT, Admission, Invocation, PollDeferred
 from letagents.domain.modes import Mode
-from letagents.domain.supervised import (
-    SupervisorGarbled,
-    SupervisorSilent,
-    SupervisorUnavailable,
-)
 from letagents.entrypoints.mcp.errors import Result, told_to_the_model
 from letagents.entrypoints.mcp.supervised import (
-    PATIENCE,
-    PAUSE,
     Supervised,
     as_itself,
     check_stays,
+    persistently,
     silent,
     within_reach,
 )
 from letagents.entrypoints.mcp.tool import Tool
 from letagents.ports.custody import Custody
-
-T = TypeVar("T")
 
 
 @attrs.define(eq=False)
@@ -58,27 +49,13 @@ async def called(
         given = read(tool.parameters, arguments)
         invocation = _invocation(poller, given, request_id) if tool.name == WAIT else None
         if tool.name in (WAIT, READ):
-            return done(await _asked(lambda: _shown(tool.name, poller, given, invocation)))
-        admission = await _asked(lambda: poller.custody.admit(tool.name))
+            show = functools.partial(_shown, tool.name, poller, given, invocation)
+            return done(await persistently(show, PollDeferred))
+        admission = await persistently(lambda: poller.custody.admit(tool.name), PollDeferred)
         return done(await _run(tool.name, poller, given, admission))
 
     reaching = functools.partial(within_reach, poller.process.caller, call)
     return await told_to_the_model(tool, arguments, reaching)
-
-
-async def _asked(ask: Callable[[], Awaitable[T]]) -> T:
-    until: float | None = None
-    while True:
-        try:
-            return await ask()
-        except SupervisorGarbled:
-            raise
-        except (SupervisorUnavailable, SupervisorSilent, PollDeferred):
-            now = anyio.current_time()
-            until = until or now + PATIENCE
-            if now >= until:
-                raise
-        await anyio.sleep(PAUSE)
 
 
 async def _shown(

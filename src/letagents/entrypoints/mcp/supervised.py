@@ -84,10 +84,10 @@ async def called(
         given = read(tool.parameters, arguments)
         asked = _call(tool, arguments, request_id)
         supervisor = process.supervisor
-        answered = await _asked(lambda: supervisor.execute(asked))
+        answered = await persistently(lambda: supervisor.execute(asked))
         if answered is not None:
             return _result(answered)
-        told = await _asked(lambda: supervisor.prepare(asked))
+        told = await persistently(lambda: supervisor.prepare(asked))
         if isinstance(told, DoIt):
             doing = functools.partial(_done_here, process, asked, told, given)
             return await within_reach(process.caller, doing)
@@ -117,17 +117,25 @@ def _call(tool: Tool[Any], arguments: Mapping[str, object], request_id: object) 
     return Call(named, tool.name, arguments, is_change=not surfaces.reads(tool.name))
 
 
-async def _asked(ask: Callable[[], Awaitable[T]]) -> T:
-    until = anyio.current_time() + PATIENCE
+async def persistently(ask: Callable[[], Awaitable[T]], *also: type[LetAgentsError]) -> T:
+    """Return what `ask` returns, which is called again for PATIENCE from its first failure on.
+
+    It is where nobody answers, and after errors of the kinds `also`.
+
+    Raises: as `ask`, the last time.
+    """
+    until: float | None = None
     while True:
         try:
             return await ask()
         except SupervisorGarbled:
             raise
-        except (SupervisorUnavailable, SupervisorSilent):
-            if anyio.current_time() >= until:
+        except (SupervisorUnavailable, SupervisorSilent, *also):
+            now = anyio.current_time()
+            until = now + PATIENCE if until is None else until
+            if now >= until:
                 raise
-            await anyio.sleep(PAUSE)
+        await anyio.sleep(PAUSE)
 
 
 def _instead(
