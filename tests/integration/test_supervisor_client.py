@@ -558,6 +558,6 @@ async def test_who_is_cut_off_after_long_is_answered_by_the_next_one(
         return "done"
 
     monkeypatch.setattr(supervised, "PAUSE", 0.0)
-    monkeypatch.setattr(supervised.anyio, "current_time", lambda: 100.0 * asked)
+    monkeypatch.setattr("anyio.current_time", lambda: 100.0 * asked)
 
     assert await supervised.persistently(ask) == "done"

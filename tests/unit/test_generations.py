@@ -31,3 +31,9 @@ def test_only_the_newest_generation_acts(text: str | None) -> None:
 
     with pytest.raises(FenceLost):
         generations.check_fence(7, text)
+
+
+def test_only_who_says_another_generation_has_followed() -> None:
+    assert generations.is_followed(7, 8)
+    assert not generations.is_followed(7, 7)
+    assert not generations.is_followed(7, None)

@@ -55,6 +55,11 @@ def is_current(generation: int | None, own: int) -> bool:
     return generation == own
 
 
+def is_followed(generation: int | None, newest: int | None) -> bool:
+    """Whether the supervisor that is there now has followed another; who does not say has not."""
+    return newest is not None and newest != generation
+
+
 def next_generation(text: str | None) -> int:
     """Return the generation after the one that a file tells; None is a file that is not there.
 

@@ -38,7 +38,7 @@ _BY_TOOL = frozenset({"cursor"})
 _CUT = "\n\n[letagents left out the rest of this answer: {:,} characters]"
 
 
-def is_said_by_tool(provider: str) -> bool:
+def is_said_by_tool(provider: str | None) -> bool:
     """Whether turns of that provider say their answer by the tool, and not at their end."""
     return provider in _BY_TOOL
 

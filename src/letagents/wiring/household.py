@@ -14,8 +14,7 @@ from letagents.application.agents.keeping import Keeper
 from letagents.application.agents.launching import launcher
 from letagents.application.agents.open_models import OpenModels
 from letagents.domain import inbox, manifest, turn_answers
-from letagents.domain.errors import NotAvailable
-from letagents.wiring.providers import OWN_TOOLS, PROVIDERS, agent_provider
+from letagents.wiring.providers import OWN_TOOLS, agent_provider
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,11 +87,6 @@ class _Keepers:
     def _provider(self, entry: "Entry") -> "Provider":
         if (given := self.given.get(entry.provider)) is not None:
             return given
-        if entry.provider not in PROVIDERS:
-            raise NotAvailable(
-                f"This version cannot run agents of {entry.provider}.",
-                remedy=f"Use one of {', '.join(PROVIDERS)}.",
-            )
         return agent_provider(
             entry.provider,
             self.settings,

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from letagents.ports.providers import Provider
     from letagents.settings import Settings
 
-PROVIDERS = ("codex", "claude-code", "open-model", "cursor")
 OWN_TOOLS = (sys.executable, "-m", "letagents", "mcp")
 """The command with which agents are given the tools."""
 

@@ -14,7 +14,7 @@ from letagents.adapters.supervisor import coordinates
 from letagents.adapters.supervisor.calls import Deadline, Line, Negotiated
 from letagents.adapters.supervisor.coordinates import Coordinates
 from letagents.adapters.supervisor.successors import outlasting, passes
-from letagents.domain import bindings
+from letagents.domain import bindings, generations
 from letagents.domain.custody import (
     CONTRACT,
     NOT_BOUND,
@@ -26,7 +26,12 @@ from letagents.domain.custody import (
     refused,
 )
 from letagents.domain.ids import MessageId
-from letagents.domain.supervised import PATIENCE, SupervisorRefused, SupervisorUnavailable
+from letagents.domain.supervised import (
+    PATIENCE,
+    SupervisorGarbled,
+    SupervisorRefused,
+    SupervisorUnavailable,
+)
 from letagents.domain.surfaces import Caller, Profile
 from letagents.ports.ids import Ids
 from letagents.wire import supervisor as wire
@@ -158,9 +163,9 @@ class SocketCustody:
             now = await line.negotiate(deadline)
         except SupervisorUnavailable:
             return True
-        except SupervisorRefused:
+        except (SupervisorRefused, SupervisorGarbled):
             return False
-        return now.generation not in (None, by.generation)
+        return generations.is_followed(by.generation, now.generation)
 
 
 def _check_named(invocation: Invocation | None, at: Coordinates) -> None:

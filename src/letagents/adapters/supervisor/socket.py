@@ -18,7 +18,7 @@ from letagents.adapters.supervisor.checkpoints import Checkpoints
 from letagents.adapters.supervisor.connecting import Kept
 from letagents.adapters.supervisor.coordinates import Coordinates
 from letagents.adapters.supervisor.successors import outlasting, outlasting_until
-from letagents.domain import bindings
+from letagents.domain import bindings, generations
 from letagents.domain.errors import LetAgentsError
 from letagents.domain.supervised import (
     NOT_SUPERVISED,
@@ -163,7 +163,7 @@ class SocketSupervisor:
         if lent is not STALE:
             return lent
         now = await line.negotiate(deadline)
-        if now.generation in (None, negotiated.generation):
+        if not generations.is_followed(negotiated.generation, now.generation):
             return STALE
         return await self._lent(at, session, api_url, now, deadline)  # it was asked of another one
 

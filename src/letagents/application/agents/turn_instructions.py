@@ -5,6 +5,8 @@
 
 import json
 
+from letagents.domain import turn_answers
+
 _NOT_KEPT = "The result was too large to be kept. Read what you need of it under a new request."
 
 
@@ -23,7 +25,7 @@ def final_answer(message_id: str, provider: str | None) -> dict[str, object]:
     """Say that the turn itself is the answer."""
     give = (
         "Call complete_room_turn with it as the text"
-        if provider == "cursor"
+        if turn_answers.is_said_by_tool(provider)
         else "Give this as the final answer of the turn"
     )
     return instruction(
@@ -35,7 +37,7 @@ def final_answer(message_id: str, provider: str | None) -> dict[str, object]:
 
 def move(destination: str | None, provider: str | None) -> dict[str, object]:
     """Say that the move follows the turn."""
-    end = "Call complete_room_turn" if provider == "cursor" else "End this turn"
+    end = "Call complete_room_turn" if turn_answers.is_said_by_tool(provider) else "End this turn"
     return instruction(
         "ROOM_MOVE_PREPARED",
         f"{end}; your answer is published first, and then you are moved.",

@@ -124,13 +124,14 @@ async def persistently(ask: Callable[[], Awaitable[T]], *also: type[LetAgentsErr
 
     Raises: as `ask`, the last time.
     """
+    passing: tuple[type[LetAgentsError], ...] = (SupervisorUnavailable, SupervisorSilent, *also)
     until: float | None = None
     while True:
         try:
             return await ask()
         except SupervisorGarbled:
             raise
-        except (SupervisorUnavailable, SupervisorSilent, *also):
+        except passing:
             now = anyio.current_time()
             until = now + PATIENCE if until is None else until
             if now >= until:
