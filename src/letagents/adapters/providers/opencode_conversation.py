@@ -33,6 +33,8 @@ PATIENT_LOOKS = 5
 LACKING = "its session lacks it"
 LOOKED_EVERY = 2.0
 """Seconds between two looks, where no event tells that a turn is over."""
+_BY_THE_WORD = "message.part."
+"""How events begin that come with each word of a turn: the whole session is not read for those."""
 
 
 @attrs.define(eq=False)
@@ -178,8 +180,9 @@ class OpenModelConversation:
                 continue
             if told.get("sessionID") not in (None, self.reference.conversation_id):
                 continue
-            self._news.set()
-            self._life.tell(_activity(str(event["type"]), told))
+            if not event["type"].startswith(_BY_THE_WORD):
+                self._news.set()
+            self._life.tell(_activity(event["type"], told))
 
     @property
     def _path(self) -> str:

@@ -1,0 +1,72 @@
+"""How often a session of OpenCode is read while a turn goes on in it."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import attrs
+import httpx
+import pytest
+
+from letagents.adapters.providers.opencode_conversation import OpenModelConversation
+from letagents.adapters.providers.opencode_server import OpenCode
+from letagents.adapters.system import SystemClock
+from letagents.domain.open_models import Endpoint
+from letagents.domain.turns import Answered
+from letagents.ports.providers import Connection, Reference
+from letagents.testing.contracts.providers import PATIENCE, Notes, turn
+
+pytestmark = pytest.mark.anyio
+WORDS = 100
+
+
+@attrs.define(eq=False)
+class Talkative(OpenCode):
+    """A server that tells each word of its turn, and how often its session was read."""
+
+    turn_id: str = ""
+    is_over: bool = False
+    reads: int = 0
+    asked: anyio.Event = attrs.field(factory=anyio.Event)
+
+    async def call(self, method: str, path: str, body: object = None) -> Any:
+        """Answer as OpenCode does."""
+        if isinstance(body, Mapping):
+            self.turn_id = body["messageID"]
+            self.asked.set()
+            return None
+        if path == "/session/status":
+            return {} if self.is_over else {"ses_1": {"type": "busy"}}
+        self.reads += 1
+        said = {"info": {"id": "msg_a", "parentID": self.turn_id, "finish": "stop"}}
+        text = {"type": "text", "text": "Done."}
+        return [
+            {"info": {"id": self.turn_id, "role": "user"}, "parts": []},
+            *([said | {"parts": [text]}] if self.is_over else []),
+        ]
+
+    async def events(self) -> AsyncIterator[Mapping[str, Any]]:
+        """Tell of each word, and of the end."""
+        await self.asked.wait()
+        of = {"sessionID": "ses_1"}
+        for _ in range(WORDS):
+            yield {"type": "message.part.updated", "properties": {**of, "part": {"type": "text"}}}
+            for _ in range(10):
+                await anyio.lowlevel.checkpoint()
+        self.is_over = True
+        yield {"type": "session.idle", "properties": of}
+
+
+async def test_a_session_is_not_read_for_each_word_of_its_turn() -> None:
+    async with httpx.AsyncClient() as client:
+        server = Talkative("http://nowhere", "", None, None, client)
+        reference = Reference("ses_1", Connection("opencode_server", 1, "birth"))
+        endpoint = Endpoint("http://model/v1", "m", None)
+        conversation = OpenModelConversation(server, reference, endpoint, SystemClock())
+        with anyio.fail_after(PATIENCE):
+            outcome = await conversation.run(turn(), Notes().write)
+            await conversation.leave()
+
+    assert outcome == Answered("Done.")
+    assert server.reads < WORDS / 10
