@@ -1,6 +1,7 @@
 """What a program can see and change that looks after all agents of a supervisor."""
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -37,7 +38,7 @@ class Controlled:
         found = self.running.server.methods.named(method)
         assert found is not None
         async with asyncio.timeout(30):
-            return await found(wire.Request(2, "1", method, params))
+            return await found(wire.Request(2, "1", method, params, os.getpid()))
 
     async def watched(self, told: dict[str, Any] | None = None) -> Any:
         """Return how agents are once that is otherwise than it was told."""
@@ -145,6 +146,34 @@ async def test_an_agent_is_told_to_work_to_pause_and_to_be_paused(controlled: Co
     paused = await controlled.ask(wire.WANT_AGENT, id="ada", desired_state="paused")
     assert paused["observed_state"] == "pausing"
     assert (await controlled.until("paused"))["entries"][0]["provider_ref"] is None
+
+
+@pytest.mark.rule("J159", "J160")
+async def test_who_comes_back_sees_what_was_changed_and_from_where(
+    controlled: Controlled,
+) -> None:
+    await controlled.ask(wire.WANT_AGENT, id="ada", desired_state="paused")
+    await controlled.ask(
+        wire.WANT_IF, id="ada", desired_state="running", expected_desired_state="stopped"
+    )
+    await controlled.ask(wire.NAME_AGENT, id="ada", display_name="Countess")
+    await controlled.ask(wire.WANT_AGENT, id="ada", desired_state="stopped")
+    await controlled.until("stopped")
+    await controlled.ask(wire.REMOVE_AGENT, id="ada")
+
+    told = await controlled.ask(wire.LIST_DEEDS, entry_id="ada")
+    (newest,) = await controlled.ask(wire.LIST_DEEDS, limit=1)
+
+    assert [(one["act"], one["detail"]) for one in told] == [
+        ("wanted", "running → paused"),
+        ("renamed", "Ada → Countess"),
+        ("wanted", "paused → stopped"),
+        ("removed", ""),
+    ]
+    assert newest == told[-1]
+    assert {one["generation"] for one in told} == {controlled.running.generation}
+    if sys.platform == "linux":
+        assert all(f" {os.getpid()}, started by " in one["by"] for one in told)
 
 
 @pytest.mark.rule("J54")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -149,3 +150,12 @@ async def test_how_agents_are_is_followed_and_looked_up(tmp_path: Path) -> None:
         goes = "ada goes to elsewhere once it is in no turn.\n"
         assert await ours.shown("move", "ada", "elsewhere") == goes
         await ours.until("agent.moved_room")
+        history = (await ours.shown("history", "ada", "-n", "9")).splitlines()
+        assert [line.split("  ", 1)[1].partition("  by ")[0] for line in history] == [
+            "ada  renamed Ada → Countess",
+            "ada  its turn was stopped at msg_1",
+            f"ada  moved {ROOM} → elsewhere",
+        ]
+        if sys.platform == "linux":
+            asked = re.compile(r"  by \S+ \d+, started by \S+ \d+$")
+            assert all(asked.search(line) for line in history), history

@@ -285,6 +285,12 @@ ROWS: dict[str, Rows] = {
     ],
     wire.AUTHORIZE: [({}, "Custodial polling authority is stale or unsupported.")],
     wire.INSPECT_AGENT: OF_AGENT,
+    wire.LIST_DEEDS: [
+        ({}, []),
+        ({"limit": -1}, []),
+        ({"limit": "many"}, []),
+        ({"entry_id": "e2"}, f"{UNKNOWN}e2"),
+    ],
     wire.WATCH_AGENT: OF_AGENT,
     wire.RETRY_MESSAGE: OF_STUCK,
     wire.SKIP_MESSAGE: OF_STUCK,

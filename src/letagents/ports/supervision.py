@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from letagents.domain.bindings import Binding
+from letagents.domain.deeds import Deed
 from letagents.domain.effects import Effect, Key, Weight
 from letagents.domain.inbox import Item
 from letagents.domain.ingress import Ingress
@@ -105,6 +106,14 @@ class Journal(Protocol):
 
     def put_effect(self, effect: Effect) -> None:
         """Keep an effect, in place of what was kept of it."""
+        ...
+
+    def put_deed(self, deed: Deed) -> None:
+        """Keep a deed; of all that are kept the oldest goes where there are too many."""
+        ...
+
+    def newest_deeds(self, entry_id: str | None, most: int) -> Sequence[Deed]:
+        """Return the deeds of an agent or of all, from the newest on, and at most so many."""
         ...
 
 

@@ -58,7 +58,8 @@ REMOVE_AGENT = "agents.remove"
 GIVE_UP_GRANT = "agents.give_up_grant"
 LIST_EFFECTS = "effects.list_uncertain"
 SETTLE_EFFECT = "effects.settle"
-"""The last four are ours: other supervisors do not know them."""
+LIST_DEEDS = "agents.history"
+"""The last five are ours: other supervisors do not know them."""
 
 KEEPS = "kept_connections_v1"
 """A capability of ours: who asks may keep a connection, and ask on it again."""
@@ -88,6 +89,8 @@ class Request:
     id: object
     method: str
     params: object = None
+    peer: int | None = None
+    """Which process asked, for who is asked; it is not in the line."""
 
     def line(self) -> bytes:
         """Return it as it is written."""
@@ -124,8 +127,8 @@ class Response:
         return orjson.dumps(document) + b"\n"
 
 
-def read_request(line: bytes) -> Request:
-    """Return the request that a line is.
+def read_request(line: bytes, peer: int | None = None) -> Request:
+    """Return the request that a line is, which came from the process `peer`.
 
     Raises:
         NotALine: it is none.
@@ -137,6 +140,7 @@ def read_request(line: bytes) -> Request:
         request_id if isinstance(request_id, str | int | float) else None,
         method if isinstance(method, str) else "",
         document.get("params"),
+        peer,
     )
 
 

@@ -7,6 +7,7 @@ from typing import TypeVar
 import attrs
 
 from letagents.domain.bindings import Binding
+from letagents.domain.deeds import KEPT, Deed
 from letagents.domain.effects import Effect, Key, Weight
 from letagents.domain.errors import StateUnavailable
 from letagents.domain.generations import FenceLost
@@ -29,6 +30,7 @@ class MemoryJournal:
     _items: dict[str, Item] = attrs.field(factory=dict)
     _effects: dict[str, Effect] = attrs.field(factory=dict)
     _by_key: dict[Key, str] = attrs.field(factory=dict)
+    _deeds: list[Deed] = attrs.field(factory=list)
 
     def copied(self) -> "MemoryJournal":
         """Return a journal of the same values, which never change."""
@@ -142,6 +144,15 @@ class MemoryJournal:
         """Keep an effect, in place of what was kept of it."""
         self._effects[effect.effect_id] = effect
         self._by_key[effect.key] = effect.effect_id
+
+    def put_deed(self, deed: Deed) -> None:
+        """Keep a deed; of all that are kept the oldest goes where there are too many."""
+        self._deeds = [*self._deeds, deed][-KEPT:]
+
+    def newest_deeds(self, entry_id: str | None, most: int) -> Sequence[Deed]:
+        """Return the deeds of an agent or of all, from the newest on, and at most so many."""
+        found = [one for one in self._deeds if entry_id in (None, one.entry_id)]
+        return found[::-1][:most]
 
 
 @attrs.define(eq=False)

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import attrs
-from sqlalchemy import ColumnElement, bindparam, func, literal_column, select
+from sqlalchemy import ColumnElement, Table, bindparam, func, insert, literal_column, select
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from letagents.adapters.sql.database import CommitFailed, Database, Unit
 from letagents.adapters.sql.upserts import put_statement
 from letagents.adapters.supervision.tables import (
     BINDINGS,
+    DEEDS,
     EFFECTS,
     ENTRIES,
     FENCE,
@@ -28,6 +29,7 @@ from letagents.adapters.supervision.tables import (
     VERSION,
 )
 from letagents.domain.bindings import Binding
+from letagents.domain.deeds import KEPT, Deed
 from letagents.domain.effects import Effect, Key, Weight
 from letagents.domain.errors import OutcomeUnknown, StateDamaged, StateUnavailable
 from letagents.domain.generations import FenceLost
@@ -100,6 +102,16 @@ _COUNT_OPEN = select(func.count()).where(
     EFFECTS.c.is_settled.is_(False), EFFECTS.c.entry_id == bindparam("entry_id")
 )
 _PUT_EFFECT = put_statement(EFFECTS)
+
+_PUT_DEED = insert(DEEDS).values(entry_id=bindparam("entry_id"), value=bindparam("value"))
+_LAST_DEED = select(func.max(DEEDS.c.number)).scalar_subquery()
+_DROP_DEEDS = DEEDS.delete().where(DEEDS.c.number <= _LAST_DEED - KEPT)
+_DEEDS = select(DEEDS.c.value).order_by(DEEDS.c.number.desc()).limit(bindparam("most"))
+_DEEDS_OF_AGENT = _DEEDS.where(DEEDS.c.entry_id == bindparam("entry_id"))
+
+
+_SINCE_1 = (DEEDS,)
+"""The tables that a file of the first form lacks."""
 
 
 @attrs.frozen
@@ -224,6 +236,17 @@ class SqlJournal:
             result_bytes=len(result.encode()) if result is not None else 0,
         )
 
+    def put_deed(self, deed: Deed) -> None:
+        """Keep a deed; of all that are kept the oldest goes where there are too many."""
+        self._put(_PUT_DEED, deed, entry_id=deed.entry_id)
+        self._unit.change(_DROP_DEEDS, {})
+
+    def newest_deeds(self, entry_id: str | None, most: int) -> Sequence[Deed]:
+        """Return the deeds of an agent or of all, from the newest on, and at most so many."""
+        if entry_id is None:
+            return _all(self._unit.rows(_DEEDS, most=most), Deed)
+        return _all(self._unit.rows(_DEEDS_OF_AGENT, entry_id=entry_id, most=most), Deed)
+
     def _put(self, statement: Any, value: object, **facts: object) -> None:
         self._unit.change(statement, {**facts, "value": kept.written(value)})
 
@@ -312,16 +335,16 @@ class SqlSupervision:
                 f"{VERSION}.",
                 remedy="Use the newer letagents that wrote it.",
             )
-        if form == 0:
-            self._make(unit)
+        if form < VERSION:
+            self._make(unit, METADATA.sorted_tables if form == 0 else _SINCE_1)
         row = unit.row(_GENERATION)
         if row is not None and row[0] > self._generation:
             raise FenceLost
         unit.change(_PUT_GENERATION, {"id": 1, "generation": self._generation})
 
-    def _make(self, unit: Unit) -> None:
+    def _make(self, unit: Unit, tables: Sequence[Table]) -> None:
         dialect = self._database.engine.dialect
-        for table in METADATA.sorted_tables:
+        for table in tables:
             unit.say(str(CreateTable(table).compile(dialect=dialect)))
             for index in sorted(table.indexes, key=lambda one: str(one.name)):
                 unit.say(str(CreateIndex(index).compile(dialect=dialect)))

@@ -7,8 +7,8 @@ in the order of their coming.
 from sqlalchemy import Boolean, Column, Index, Integer, MetaData, Table, Text
 
 METADATA = MetaData()
-VERSION = 1
-"""The number of this form, which the head of the file has."""
+VERSION = 2
+"""The number of this form, which the head of the file has. (2: `deeds`.)"""
 
 FENCE = Table(
     "fence",
@@ -75,3 +75,12 @@ Index(
     unique=True,
 )
 Index("effects_open", EFFECTS.c.entry_id, sqlite_where=EFFECTS.c.is_settled.is_(False))
+
+DEEDS = Table(
+    "deeds",
+    METADATA,
+    Column("number", Integer, primary_key=True),
+    Column("entry_id", Text, nullable=False),
+    Column("value", Text, nullable=False),
+)
+Index("deeds_of_agent", DEEDS.c.entry_id, DEEDS.c.number)

@@ -6,11 +6,12 @@ from contextlib import AsyncExitStack
 import attrs
 import structlog
 
-from letagents.application.agents import entries
+from letagents.application.agents import deeds, entries
 from letagents.application.agents.granted_sessions import GrantedSessions, Shown
 from letagents.application.agents.servers import Lodging
 from letagents.application.client import LetAgents
 from letagents.domain import held_grants, recovery
+from letagents.domain.deeds import Act, Doer
 from letagents.domain.held_grants import Grant
 from letagents.domain.hints import Hints
 from letagents.domain.manifest import Admission, Entry
@@ -43,6 +44,7 @@ class Grants:
         *,
         credential_only: bool = False,
         recovery_only: bool = False,
+        by: Doer | None = None,
     ) -> str | None:
         """Hold a grant, and let its agent in by it. Return the session, if there is one already.
 
@@ -55,7 +57,7 @@ class Grants:
         is_alive = entry.execution is not None and not entry.execution.is_over
         if credential_only and not is_alive:
             raise ProviderUnavailable
-        await self._hold(grant, entry)
+        await self._hold(grant, entry, by)
         if recovery_only:
             return None
         if not is_alive:
@@ -65,7 +67,7 @@ class Grants:
         self.look_again(grant.entry_id)
         return str(made.session.session_id)
 
-    async def give_up(self, entry_id: str) -> Entry:
+    async def give_up(self, entry_id: str, *, by: Doer | None = None) -> Entry:
         """Let an agent in by this machine's own sign-in again, and forget its grant.
 
         Its session is ended, if its server answers; its process lives on.
@@ -77,6 +79,7 @@ class Grants:
         def change(journal: Journal) -> Entry:
             held_grants.check_given_up(entries.known(journal, entry_id))
             journal.unbind(entry_id)
+            deeds.put(journal, by, entry_id, Act.GRANT_GIVEN_UP)
             return entries.changed(journal, entry_id, held_grants.given_up)
 
         left = await self.granted.supervising.journal.change(change)
@@ -98,13 +101,19 @@ class Grants:
             raise Stale
         return entry
 
-    async def _hold(self, grant: Grant, entry: Entry) -> None:
+    async def _hold(self, grant: Grant, entry: Entry, by: Doer | None) -> None:
         """Hold a grant, and write down that its agent is let in by one."""
         sessions = self.granted.supervising
         self.granted.hold(grant)
         if entry.admission is Admission.SIGN_IN:
             self.granted.withdraw(grant.entry_id)
-        await entries.change_if_there(sessions.journal, grant.entry_id, _granted)
+
+        def admit(journal: Journal) -> None:
+            if journal.entry(grant.entry_id) is not None:
+                entries.changed(journal, grant.entry_id, _granted)
+                deeds.put(journal, by, grant.entry_id, Act.GRANTED, grant.grant_id)
+
+        await sessions.journal.change(admit)
         log.info("grant.installed", entry_id=grant.entry_id)
         sessions.feeds.of(grant.entry_id).tell("agent.granted", "It is let in by a host grant.")
 

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 import attrs
 import structlog
 
-from letagents.application.agents import entries
+from letagents.application.agents import deeds, entries
 from letagents.application.agents.agent_folders import AgentFolders
 from letagents.application.agents.endings import end_all
 from letagents.application.agents.granting import Grants
 from letagents.application.agents.keeping import Keeper
 from letagents.application.agents.open_models import OpenModels
 from letagents.domain import ingress, manifest, open_models, recovery
+from letagents.domain.deeds import Act, Doer
 from letagents.domain.errors import LetAgentsError, NotAvailable
 from letagents.domain.generations import FenceLost
 from letagents.domain.ingress import Ingress
@@ -95,7 +96,7 @@ class Household:
         """Return all agents, by their names."""
         return await self.journal.look(lambda journal: journal.entries())
 
-    async def add(self, entry: Entry, wish: Wish | None = None) -> Entry:
+    async def add(self, entry: Entry, wish: Wish | None = None, *, by: Doer | None = None) -> Entry:
         """Add an agent, and keep it; with `wish` in a folder of its own.
 
         Raises:
@@ -113,6 +114,8 @@ class Household:
         def add(journal: Journal) -> None:
             manifest.check_fresh(entry, journal.entry(entry.entry_id))
             journal.put_entry(entry)
+            where = f"{entry.provider} in {entry.room_id}"
+            deeds.put(journal, by, entry.entry_id, Act.ADDED, where)
 
         await self.journal.change(add)
         self._keep(entry)
@@ -126,17 +129,22 @@ class Household:
             )
         return await self.folders.placed(entry, wish, await self.entries())
 
-    async def want(self, entry_id: str, desired: Desired) -> Entry:
+    async def want(self, entry_id: str, desired: Desired, *, by: Doer | None = None) -> Entry:
         """Change what is wanted of an agent. One that was left alone is tried again.
 
         Raises:
             ManifestRefused: there is none of that name.
         """
-        entry, _ = await self.want_if(entry_id, desired)
+        entry, _ = await self.want_if(entry_id, desired, by=by)
         return entry
 
     async def want_if(
-        self, entry_id: str, desired: Desired, expected: Desired | None = None
+        self,
+        entry_id: str,
+        desired: Desired,
+        expected: Desired | None = None,
+        *,
+        by: Doer | None = None,
     ) -> tuple[Entry, bool]:
         """Do that if what was wanted is as expected; return the agent, and whether it was.
 
@@ -153,6 +161,8 @@ class Household:
             history = attrs.evolve(history, pending=known.history.pending)
             wanted = attrs.evolve(wanted, history=history)
             journal.put_entry(wanted)
+            change = f"{known.desired.value} → {desired.value}"
+            deeds.put(journal, by, entry_id, Act.WANTED, change)
             return wanted, True
 
         entry, is_so = await self.journal.change(want)
@@ -163,7 +173,7 @@ class Household:
         self.look_again(entry_id)
         return entry, True
 
-    async def rename(self, entry_id: str, name: str) -> Entry:
+    async def rename(self, entry_id: str, name: str, *, by: Doer | None = None) -> Entry:
         """Have others call an agent so, from its next process on.
 
         Raises:
@@ -171,9 +181,14 @@ class Household:
             Malformed: that is none that others can call it.
         """
 
-        return await entries.change(
-            self.journal, entry_id, lambda known: manifest.named(known, name)
-        )
+        def rename(journal: Journal) -> Entry:
+            before = entries.known(journal, entry_id).display_name
+            named = entries.changed(journal, entry_id, lambda known: manifest.named(known, name))
+            change = f"{before} → {named.display_name}"
+            deeds.put(journal, by, entry_id, Act.RENAMED, change)
+            return named
+
+        return await self.journal.change(rename)
 
     async def stop_turn(
         self, entry_id: str, begin: Callable[[Journal], TurnControl]
@@ -254,7 +269,7 @@ class Household:
         if (keeper := self._keepers.get(entry_id)) is not None:
             keeper.look_again()
 
-    async def remove(self, entry_id: str) -> Kept | None:
+    async def remove(self, entry_id: str, *, by: Doer | None = None) -> Kept | None:
         """Forget an agent that is stopped. Return which folder of its own was kept, if one was.
 
         Raises:
@@ -269,6 +284,7 @@ class Household:
         def remove(journal: Journal) -> None:
             check(journal)
             journal.drop_entry(entry_id)
+            deeds.put(journal, by, entry_id, Act.REMOVED)
 
         entry = await self.journal.look(check)
         kept = await self.folders.cleared(entry) if self.folders is not None else None

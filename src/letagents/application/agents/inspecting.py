@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 import attrs
 import structlog
 
-from letagents.application.agents import entries
+from letagents.application.agents import deeds, entries
 from letagents.domain import inbox, stuck_messages
 from letagents.domain.bindings import Binding, Claim
+from letagents.domain.deeds import Act, Doer
 from letagents.domain.effects import Effect, State
 from letagents.domain.inbox import Item
 from letagents.domain.ingress import Ingress
@@ -58,25 +59,39 @@ async def detail(journal: Supervision, entry_id: str) -> Detail:
 
 
 async def retry(
-    journal: Supervision, claim: Claim, generation: int, message_id: str, *, own: int
+    journal: Supervision,
+    claim: Claim,
+    generation: int,
+    message_id: str,
+    *,
+    own: int,
+    by: Doer | None = None,
 ) -> Item:
     """Have a blocked message tried again.
 
     Raises:
         InboxRefused: it is not blocked, or the word is about what is so no longer.
     """
-    return await _changed(journal, claim, generation, message_id, inbox.released, own=own)
+    change = inbox.released, Act.RETRIED
+    return await _changed(journal, claim, generation, message_id, *change, own=own, by=by)
 
 
 async def skip(
-    journal: Supervision, claim: Claim, generation: int, message_id: str, *, own: int
+    journal: Supervision,
+    claim: Claim,
+    generation: int,
+    message_id: str,
+    *,
+    own: int,
+    by: Doer | None = None,
 ) -> Item:
     """Have a message passed over of which no turn can have begun.
 
     Raises:
         InboxRefused: one may have, or the word is about what is so no longer.
     """
-    return await _changed(journal, claim, generation, message_id, inbox.skipped, own=own)
+    change = inbox.skipped, Act.SKIPPED
+    return await _changed(journal, claim, generation, message_id, *change, own=own, by=by)
 
 
 async def _changed(
@@ -85,8 +100,10 @@ async def _changed(
     generation: int,
     message_id: str,
     move: Callable[[Item], Item],
+    act: Act,
     *,
     own: int,
+    by: Doer | None,
 ) -> Item:
     def change(journal: Journal) -> Item:
         entries.known(journal, claim.entry_id)
@@ -97,6 +114,7 @@ async def _changed(
             raise stuck_messages.none_such(message_id)
         moved = move(known)
         journal.put_item(moved)
+        deeds.put(journal, by, claim.entry_id, act, message_id)
         return moved
 
     moved = await journal.change(change)

@@ -5,11 +5,13 @@ from collections.abc import Callable
 import attrs
 import structlog
 
+from letagents.application.agents import deeds
 from letagents.application.agents.effect_runs import EffectRuns
 from letagents.application.agents.effect_steps import Asked, EffectSteps, Told
 from letagents.application.agents.supervising import Supervising
 from letagents.application.agents.turn_instructions import instruction
 from letagents.domain import effect_authority, effects
+from letagents.domain.deeds import Act, Doer
 from letagents.domain.effect_authority import Coordinates
 from letagents.domain.effects import Effect, EffectRefused, State
 from letagents.ports.ids import Ids
@@ -99,7 +101,7 @@ class SupervisedEffects:
 
         return await self._sessions.journal.look(look)
 
-    async def settle(self, effect_id: str, *, happened: bool) -> Effect:
+    async def settle(self, effect_id: str, *, happened: bool, by: Doer | None = None) -> Effect:
         """Write down what a person has seen of an uncertain effect.
 
         Raises:
@@ -117,6 +119,8 @@ class SupervisedEffects:
             now = self._sessions.clock.now()
             settled = effects.settled_by_person(known, result, now=now)
             journal.put_effect(settled)
+            what = f"{known.request.tool} {effect_id}: {'done' if happened else 'not done'}"
+            deeds.put(journal, by, known.key.entry_id, Act.SETTLED, what)
             return settled
 
         settled = await self._sessions.journal.change(settle)

@@ -6,10 +6,11 @@ from datetime import timedelta
 import attrs
 import structlog
 
-from letagents.application.agents import entries
+from letagents.application.agents import deeds, entries
 from letagents.application.agents.household import Household
 from letagents.application.agents.supervising import Supervising
 from letagents.domain import generations, inbox, turn_controls
+from letagents.domain.deeds import Act, Doer
 from letagents.domain.manifest import TurnControl, TurnControlStatus
 from letagents.domain.turn_controls import Named, Resolution, TurnControlRefused
 from letagents.ports.supervision import Journal
@@ -29,6 +30,7 @@ class Stop:
     named: Named
     action_id: str
     correction: str | None = None
+    by: Doer | None = None
 
 
 @attrs.frozen
@@ -76,6 +78,9 @@ class TurnControls:
             now=self.sessions.clock.now(),
         )
         journal.put_entry(attrs.evolve(entry, control=control))
+        how = ", corrected" if asked.correction is not None else ""
+        what = f"{asked.named.message_id}{how}"
+        deeds.put(journal, asked.by, asked.entry_id, Act.TURN_STOPPED, what)
         return control
 
     async def _settled(self, asked: Stop, begun: TurnControl) -> TurnControl:
@@ -93,7 +98,13 @@ class TurnControls:
         return control if control is not None and _is_same(control, asked) else begun
 
     async def resolve(
-        self, entry_id: str, place: tuple[str, str], action_id: str, resolution: Resolution
+        self,
+        entry_id: str,
+        place: tuple[str, str],
+        action_id: str,
+        resolution: Resolution,
+        *,
+        by: Doer | None = None,
     ) -> TurnControl:
         """Write down what a person has seen of a stop that was uncertain.
 
@@ -114,6 +125,7 @@ class TurnControls:
             journal.put_entry(attrs.evolve(entry, control=settled))
             if left is not None:
                 journal.put_item(left)
+            deeds.put(journal, by, entry_id, Act.STOP_SETTLED, resolution.value)
             return settled
 
         settled = await self.sessions.journal.change(resolve)

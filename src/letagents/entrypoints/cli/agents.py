@@ -24,6 +24,7 @@ _ELSEWHERE = {
     "move": "letagents.entrypoints.cli.agent_moves",
     "stop-turn": "letagents.entrypoints.cli.agent_turns",
     "processes": "letagents.entrypoints.cli.agent_states",
+    "history": "letagents.entrypoints.cli.agent_history",
 }
 _WANTED = {"start": "running", "pause": "paused", "stop": "stopped"}
 

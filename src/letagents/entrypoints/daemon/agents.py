@@ -14,6 +14,7 @@ import attrs
 from letagents.application.agents import agent_states
 from letagents.application.agents.agent_states import Agent
 from letagents.application.agents.household import Household
+from letagents.domain.deeds import Doer
 from letagents.domain.errors import Malformed
 from letagents.domain.ids import RoomId
 from letagents.domain.manifest import Admission, Delivery, Entry, TurnControl
@@ -21,6 +22,7 @@ from letagents.domain.open_models import PROVIDER, Endpoint, KeySource, ModelSer
 from letagents.domain.recovery import Desired
 from letagents.domain.surfaces import LOCAL_ROOMS
 from letagents.domain.workplaces import Wish, Worktree
+from letagents.entrypoints.daemon import callers
 from letagents.entrypoints.daemon.table import Table
 from letagents.wire import supervisor as wire
 from letagents.wire.moments import to_text
@@ -56,7 +58,8 @@ class Agents:
             raise NotALine("manifest.put requires an entry.")
         params = Params(given)
         return await told(
-            self.household, await self.household.add(self._entry(params), _wish(params))
+            self.household,
+            await self.household.add(self._entry(params), _wish(params), by=self._doer(request)),
         )
 
     def _entry(self, given: Params) -> Entry:
@@ -78,11 +81,16 @@ class Agents:
     async def _want(self, request: Request) -> object:
         params = Params.of(request)
         wanted = desired_of(params.text("desired_state"))
-        return await told(self.household, await self.household.want(params.text("id"), wanted))
+        by = self._doer(request)
+        entry = await self.household.want(params.text("id"), wanted, by=by)
+        return await told(self.household, entry)
+
+    def _doer(self, request: Request) -> Doer:
+        return callers.doer(request, self.now(), self.household.generation)
 
     async def _remove(self, request: Request) -> object:
         entry_id = Params.of(request).text("id")
-        kept = await self.household.remove(entry_id)
+        kept = await self.household.remove(entry_id, by=self._doer(request))
         told = None if kept is None else {"workspace_path": kept.folder, "why": kept.why}
         return {"removed": True, "id": entry_id, "kept": told}
 

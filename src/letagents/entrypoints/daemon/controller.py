@@ -14,10 +14,11 @@ from letagents.application.agents import entries
 from letagents.application.agents.household import Household
 from letagents.application.agents.supervising import Supervising
 from letagents.domain import generations, manifest
+from letagents.domain.deeds import Doer
 from letagents.domain.errors import Malformed, NotAvailable
 from letagents.domain.ingress import Ingress
 from letagents.domain.manifest import Entry, Execution
-from letagents.entrypoints.daemon import words
+from letagents.entrypoints.daemon import callers, words
 from letagents.entrypoints.daemon.agents import desired_of, shown, told
 from letagents.entrypoints.daemon.inspector import event_shown, wait_of
 from letagents.entrypoints.daemon.table import Table
@@ -64,13 +65,20 @@ class Controller:
         params = Params.of(request)
         expected = desired_of(params.text("expected_desired_state"))
         wanted = desired_of(params.text("desired_state"))
-        entry, is_so = await self.household.want_if(params.text("id"), wanted, expected)
+        entry, is_so = await self.household.want_if(
+            params.text("id"), wanted, expected, by=self._doer(request)
+        )
         return {"applied": is_so, "entry": await told(self.household, entry)}
 
     async def _name(self, request: Request) -> object:
         params = Params.of(request)
         name = params.text("display_name")
-        return await told(self.household, await self.household.rename(params.text("id"), name))
+        by = self._doer(request)
+        renamed = await self.household.rename(params.text("id"), name, by=by)
+        return await told(self.household, renamed)
+
+    def _doer(self, request: Request) -> Doer:
+        return callers.doer(request, self.sessions.clock.now(), self.sessions.hold.generation)
 
     async def _append(self, request: Request) -> object:
         params = Params.of(request)

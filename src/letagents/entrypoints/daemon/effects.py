@@ -12,8 +12,10 @@ from letagents.application.agents import turn_instructions
 from letagents.application.agents.effect_runs import EffectRuns
 from letagents.application.agents.effect_steps import Asked, Told
 from letagents.application.agents.supervised_effects import SupervisedEffects
+from letagents.application.agents.supervising import Supervising
 from letagents.domain.effect_authority import Coordinates
 from letagents.domain.effects import Answer, Effect, EffectRefused
+from letagents.entrypoints.daemon import callers
 from letagents.entrypoints.daemon.table import Method, Table
 from letagents.wire import supervisor as wire
 from letagents.wire.moments import to_text
@@ -25,6 +27,7 @@ class Effects:
     """The methods about effects."""
 
     effects: SupervisedEffects
+    sessions: Supervising
 
     def table(self) -> Table:
         """Return the methods by their names; calls are done only where that is possible."""
@@ -68,7 +71,8 @@ class Effects:
         happened = params.value("happened")
         if not isinstance(happened, bool):
             raise NotALine("effects.settle requires whether it happened.")
-        return _shown(await self.effects.settle(params.text("effect_id"), happened=happened))
+        by = callers.doer(request, self.sessions.clock.now(), self.sessions.hold.generation)
+        return _shown(await self.effects.settle(params.text("effect_id"), happened=happened, by=by))
 
     async def _complete(self, request: Request) -> object:
         params = Params.of(request)

@@ -6,8 +6,10 @@ import attrs
 
 from letagents.application.agents.granting import Grants, ProviderUnavailable, Stale
 from letagents.domain import held_grants
+from letagents.domain.deeds import Doer
 from letagents.domain.held_grants import Grant
 from letagents.domain.ids import Credential
+from letagents.entrypoints.daemon import callers
 from letagents.entrypoints.daemon.table import Table
 from letagents.wire import moments
 from letagents.wire import supervisor as wire
@@ -27,7 +29,8 @@ class GrantMethods:
         return {wire.INSTALL_GRANT: self._install, wire.GIVE_UP_GRANT: self._give_up}
 
     async def _give_up(self, request: Request) -> object:
-        left = await self.grants.give_up(Params.of(request).text("entry_id"))
+        entry_id, by = Params.of(request).text("entry_id"), self._doer(request)
+        left = await self.grants.give_up(entry_id, by=by)
         return {"given_up": True, "entry_id": left.entry_id}
 
     async def _install(self, request: Request) -> object:
@@ -38,13 +41,21 @@ class GrantMethods:
             return {"status": "stale"}
         try:
             session_id = await self.grants.install(
-                grant, generation, credential_only=only, recovery_only=recovers
+                grant,
+                generation,
+                credential_only=only,
+                recovery_only=recovers,
+                by=self._doer(request),
             )
         except Stale:
             return {"status": "stale"}
         except ProviderUnavailable:
             return {"status": "provider_unavailable"}
         return {"status": "installed"} | ({"agent_session_id": session_id} if session_id else {})
+
+    def _doer(self, request: Request) -> Doer:
+        sessions = self.grants.granted.supervising
+        return callers.doer(request, sessions.clock.now(), sessions.hold.generation)
 
 
 def grant_of(params: Params) -> Grant | None:

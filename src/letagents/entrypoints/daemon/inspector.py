@@ -8,14 +8,16 @@ from datetime import timedelta
 
 import attrs
 
-from letagents.application.agents import entries, inspecting
+from letagents.application.agents import deeds, entries, inspecting
 from letagents.application.agents.agent_feed import Event
 from letagents.application.agents.agent_states import Agent
 from letagents.application.agents.household import Household
 from letagents.application.agents.inspecting import Detail
 from letagents.application.agents.supervising import Supervising
 from letagents.domain import agent_states
+from letagents.domain.deeds import KEPT, Deed
 from letagents.domain.inbox import Item
+from letagents.entrypoints.daemon import callers
 from letagents.entrypoints.daemon.agents import shown
 from letagents.entrypoints.daemon.bindings import claim_of
 from letagents.entrypoints.daemon.table import Table
@@ -41,6 +43,7 @@ class Inspector:
             wire.WATCH_AGENT: self._watch,
             wire.RETRY_MESSAGE: self._retry,
             wire.SKIP_MESSAGE: self._skip,
+            wire.LIST_DEEDS: self._deeds,
         }
 
     async def _inspect(self, request: Request) -> object:
@@ -67,6 +70,13 @@ class Inspector:
             "events": [event_shown(one) for one in events],
         }
 
+    async def _deeds(self, request: Request) -> object:
+        params = Params.of(request)
+        entry_id, most = params.text("entry_id") or None, params.number("limit")
+        most = min(most, KEPT) if most > 0 else KEPT
+        found = await deeds.newest(self.sessions.journal, entry_id, most)
+        return [_deed(one) for one in found]
+
     async def _retry(self, request: Request) -> object:
         return await self._changed(request, inspecting.retry)
 
@@ -75,9 +85,10 @@ class Inspector:
 
     async def _changed(self, request: Request, change: Callable[..., Awaitable[Item]]) -> object:
         params = Params.of(request)
+        by = callers.doer(request, self.sessions.clock.now(), self.sessions.hold.generation)
         claim, message_id = claim_of(params), params.text("source_message_id")
         generation, own = params.number("daemon_generation"), self.sessions.hold.generation
-        await change(self.sessions.journal, claim, generation, message_id, own=own)
+        await change(self.sessions.journal, claim, generation, message_id, own=own, by=by)
         self.household.look_again(claim.entry_id)
         return {"accepted": True}
 
@@ -87,6 +98,17 @@ def wait_of(params: Params) -> timedelta:
     if params.value("wait_ms") is None:
         return _USUAL_WAIT
     return min(timedelta(milliseconds=max(0, params.number("wait_ms"))), LONGEST_WAIT)
+
+
+def _deed(deed: Deed) -> dict[str, object]:
+    return {
+        "at": to_text(deed.at),
+        "entry_id": deed.entry_id,
+        "act": deed.act.value,
+        "detail": deed.detail,
+        "by": deed.by,
+        "generation": deed.generation,
+    }
 
 
 def _detail(found: Detail) -> dict[str, object]:

@@ -54,7 +54,10 @@ class Methods:
             wire.STATUS: self._status,
             wire.PREPARE_HANDOFF: self._hand_over,
         }
-        bindings, effects = Bindings(self.sessions).table(), Effects(self.effects).table()
+        bindings, effects = (
+            Bindings(self.sessions).table(),
+            Effects(self.effects, self.sessions).table(),
+        )
         self._table = {**self.more, **own, **bindings, **effects}
 
     def named(self, method: str) -> Method | None:

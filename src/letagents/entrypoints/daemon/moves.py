@@ -8,12 +8,14 @@ from datetime import datetime
 
 import attrs
 
-from letagents.application.agents import entries
+from letagents.application.agents import deeds, entries
 from letagents.application.agents.household import Household
 from letagents.application.agents.supervising import Supervising
 from letagents.domain import generations, room_moves, rooms
+from letagents.domain.deeds import Act
 from letagents.domain.manifest import Entry, RoomMove
 from letagents.domain.room_moves import RoomMoveRefused
+from letagents.entrypoints.daemon import callers
 from letagents.entrypoints.daemon.table import Table
 from letagents.ports.supervision import Journal
 from letagents.wire import supervisor as wire
@@ -50,13 +52,15 @@ class Moves:
             first = next(iter(journal.unfinished(entry.entry_id)), None)
             return room_moves.prepared(entry, first, request_id, destination, now=now)
 
-        return await self._changed(params, prepare)
+        return await self._changed(request, prepare)
 
     async def _commit(self, request: Request) -> object:
         params = Params.of(request)
         operation_id = params.text("operation_id")
         told = await self._changed(
-            params, lambda _, entry, now: room_moves.committed(entry, operation_id, now=now)
+            request,
+            lambda _, entry, now: room_moves.committed(entry, operation_id, now=now),
+            Act.MOVED,
         )
         self.household.look_again(params.text("entry_id"))
         return told
@@ -65,7 +69,9 @@ class Moves:
         params = Params.of(request)
         operation_id, why = params.text("operation_id"), params.text("error")
         return await self._changed(
-            params, lambda _, entry, now: room_moves.rolled_back(entry, operation_id, why, now=now)
+            request,
+            lambda _, entry, now: room_moves.rolled_back(entry, operation_id, why, now=now),
+            Act.MOVE_TAKEN_BACK,
         )
 
     async def _get(self, request: Request) -> object:
@@ -82,12 +88,17 @@ class Moves:
         self._check(params)
         return await entries.look(self.sessions.journal, entry_id)
 
-    async def _changed(self, params: Params, change: _Change) -> object:
-        entry_id, now = params.text("entry_id"), self.sessions.clock.now()
+    async def _changed(self, request: Request, change: _Change, act: Act | None = None) -> object:
+        params, now = Params.of(request), self.sessions.clock.now()
+        entry_id = params.text("entry_id")
+        by = callers.doer(request, now, self.sessions.hold.generation)
         self._check(params)
 
         def move(journal: Journal) -> Entry:
-            return entries.changed(journal, entry_id, lambda known: change(journal, known, now))
+            moved = entries.changed(journal, entry_id, lambda known: change(journal, known, now))
+            if act is not None and (there := moved.room_move) is not None:
+                deeds.put(journal, by, entry_id, act, f"{there.source} → {there.destination}")
+            return moved
 
         moved = await self.sessions.journal.change(move)
         return _shown(moved, moved.room_move)

@@ -19,6 +19,7 @@ import structlog
 
 from letagents.domain.errors import LetAgentsError, NotAvailable
 from letagents.domain.generations import FenceLost
+from letagents.entrypoints.daemon import callers
 from letagents.entrypoints.daemon.methods import Methods
 from letagents.wire import supervisor as wire
 from letagents.wire.supervisor import NotALine, Request, Response
@@ -59,7 +60,7 @@ class Server:
 
     async def _answer(self, line: bytes, connection: "_Connection") -> None:
         try:
-            response = await self._answered(line)
+            response = await self._answered(line, connection.peer)
         except FenceLost as error:
             log.error("supervisor.replaced", code=error.code)
             connection.abort()
@@ -69,9 +70,9 @@ class Server:
         if self._is_handing_over:
             self.ended.set()
 
-    async def _answered(self, line: bytes) -> Response:
+    async def _answered(self, line: bytes, peer: int | None) -> Response:
         try:
-            request = wire.read_request(line)
+            request = wire.read_request(line, peer)
         except NotALine:
             return Response(wire.VERSION, None, ok=False, error=wire.INVALID)
         try:
@@ -122,12 +123,15 @@ class _Connection(asyncio.Protocol):
     _begin: "Callable[[bytes, _Connection], None]"
     _lost: "Callable[[_Connection], None]"
     _transport: asyncio.Transport = attrs.field(init=False)
+    peer: int | None = None
+    """The process that is on the other end."""
     _held: bytes = b""
     _unanswered: int = 0
     _has_ended: bool = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
+        self.peer = callers.peer(transport.get_extra_info("socket"))
 
     def data_received(self, data: bytes) -> None:
         *lines, self._held = (self._held + data).split(b"\n")

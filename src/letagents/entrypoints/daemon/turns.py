@@ -6,8 +6,10 @@
 import attrs
 
 from letagents.application.agents.turn_control import Stop, TurnControls
+from letagents.domain.deeds import Doer
 from letagents.domain.errors import Malformed
 from letagents.domain.turn_controls import Named, Resolution
+from letagents.entrypoints.daemon import callers
 from letagents.entrypoints.daemon.agents import control_shown
 from letagents.entrypoints.daemon.table import Table
 from letagents.wire import supervisor as wire
@@ -43,6 +45,7 @@ class Turns:
             ),
             action_id=params.text("action_id"),
             correction=correction,
+            by=self._doer(request),
         )
         return control_shown(await self.controls.stop(asked))
 
@@ -57,5 +60,11 @@ class Turns:
         place = params.text("work_attempt_id"), params.text("execution_generation_id")
         action_id = params.text("action_id")
         return control_shown(
-            await self.controls.resolve(params.text("id"), place, action_id, resolution)
+            await self.controls.resolve(
+                params.text("id"), place, action_id, resolution, by=self._doer(request)
+            )
         )
+
+    def _doer(self, request: Request) -> Doer:
+        sessions = self.controls.sessions
+        return callers.doer(request, sessions.clock.now(), sessions.hold.generation)

@@ -17,6 +17,7 @@ import pytest
 
 from letagents.domain import effects, inbox
 from letagents.domain.bindings import Binding
+from letagents.domain.deeds import KEPT, Act, Deed, Doer
 from letagents.domain.effects import Effect, Key, Move, State, Weight
 from letagents.domain.errors import StateUnavailable
 from letagents.domain.generations import FenceLost
@@ -260,6 +261,34 @@ class SupervisionContract:
             assert journal.weight_of_turn("e1", "none") == Weight()
 
         await kept.look(check)
+
+    @pytest.mark.rule("J57", "J161")
+    async def test_deeds_are_kept_in_their_order_and_the_newest_of_too_many(
+        self, opened: Opened
+    ) -> None:
+        by = Doer(NOW, 1, "letagents 7")
+
+        def put(journal: Journal) -> None:
+            journal.put_entry(entry())
+            for number in range(KEPT):
+                journal.put_deed(by.did("e2" if number % 2 else "e1", Act.RENAMED, f"{number}"))
+            journal.drop_entry("e1")
+            journal.put_deed(by.did("e1", Act.REMOVED))
+
+        kept = opened(1)
+        await kept.change(put)
+
+        def check(journal: Journal) -> None:
+            assert len(journal.newest_deeds(None, KEPT + 9)) == KEPT
+            assert journal.newest_deeds(None, KEPT)[-1].detail == "1"
+            newest = journal.newest_deeds("e1", 2)
+            assert newest == [
+                Deed(NOW, "e1", Act.REMOVED, 1, "", "letagents 7"),
+                Deed(NOW, "e1", Act.RENAMED, 1, f"{KEPT - 2}", "letagents 7"),
+            ]
+            assert journal.newest_deeds("e3", 9) == []
+
+        await opened(2).look(check)
 
     @pytest.mark.rule("J58")
     async def test_an_epoch_outlives_its_binding(self, opened: Opened) -> None:

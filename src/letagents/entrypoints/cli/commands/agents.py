@@ -125,6 +125,11 @@ _VERBS: Verbs = (
         "show the processes that an agent has had, and how each ended",
         (_called,),
     ),
+    (
+        "history",
+        "show what people and programs changed of agents: when, what, and from which process",
+        (_called_or_all, _newest),
+    ),
     ("move", "move an agent to another room, once it is in no turn", (_called, _to_room)),
     (
         "stop-turn",
