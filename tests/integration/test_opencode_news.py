@@ -28,6 +28,7 @@ class Talkative(OpenCode):
     turn_id: str = ""
     is_over: bool = False
     reads: int = 0
+    lines: int = 0
     asked: anyio.Event = attrs.field(factory=anyio.Event)
 
     async def call(self, method: str, path: str, body: object = None) -> Any:
@@ -48,6 +49,7 @@ class Talkative(OpenCode):
 
     async def events(self) -> AsyncIterator[Mapping[str, Any]]:
         """Tell of each word, and of the end."""
+        self.lines += 1
         await self.asked.wait()
         of = {"sessionID": "ses_1"}
         for _ in range(WORDS):
@@ -58,15 +60,37 @@ class Talkative(OpenCode):
         yield {"type": "session.idle", "properties": of}
 
 
-async def test_a_session_is_not_read_for_each_word_of_its_turn() -> None:
+@pytest.fixture
+async def server(anyio_backend: str) -> AsyncIterator[Talkative]:
     async with httpx.AsyncClient() as client:
-        server = Talkative("http://nowhere", "", None, None, client)
-        reference = Reference("ses_1", Connection("opencode_server", 1, "birth"))
-        endpoint = Endpoint("http://model/v1", "m", None)
-        conversation = OpenModelConversation(server, reference, endpoint, SystemClock())
-        with anyio.fail_after(PATIENCE):
-            outcome = await conversation.run(turn(), Notes().write)
-            await conversation.leave()
+        yield Talkative("http://nowhere", "", None, None, client)
+
+
+@pytest.fixture
+def conversation(server: Talkative) -> OpenModelConversation:
+    reference = Reference("ses_1", Connection("opencode_server", 1, "birth"))
+    endpoint = Endpoint("http://model/v1", "m", None)
+    return OpenModelConversation(server, reference, endpoint, SystemClock())
+
+
+async def test_a_session_is_not_read_for_each_word_of_its_turn(
+    server: Talkative, conversation: OpenModelConversation
+) -> None:
+    with anyio.fail_after(PATIENCE):
+        outcome = await conversation.run(turn(), Notes().write)
+        await conversation.leave()
 
     assert outcome == Answered("Done.")
     assert server.reads < WORDS / 10
+
+
+async def test_a_server_whose_line_has_ended_is_listened_to_again_in_the_next_turn(
+    server: Talkative, conversation: OpenModelConversation
+) -> None:
+    with anyio.fail_after(PATIENCE):
+        for number in (1, 2):
+            await conversation.run(turn(number), Notes().write)
+            await anyio.wait_all_tasks_blocked()
+        await conversation.leave()
+
+    assert server.lines == 2

@@ -59,7 +59,7 @@ class OpenModelConversation:
         if self._running is not None and isinstance(await self._fate_of(self._running), Running):
             raise ConversationBusy
         self._running = turn_id = self._id(turn)
-        if self._listening is None:
+        if self._listening is None or self._listening.done():
             self._listening = asyncio.create_task(self._listen())
         try:
             await started(turn_id)
