@@ -10,7 +10,7 @@ from anyio import to_thread
 from letagents.adapters.providers import claude_transcript
 from letagents.adapters.providers.claude_process import ClaudeProcess
 from letagents.adapters.providers.lines import LinesEnded
-from letagents.adapters.providers.lives import Life
+from letagents.adapters.providers.lives import Life, Outcomes
 from letagents.adapters.providers.races import first_of
 from letagents.domain.progress import Activity
 from letagents.domain.turns import ConversationBusy, Fate, Outcome, Running, TurnUnsettled
@@ -38,7 +38,7 @@ class ClaudeConversation:
     _session_id: str
     _environ: Mapping[str, str] = attrs.field(repr=False)
     _running: _Running | None = None
-    _done: dict[str, Outcome] = attrs.field(factory=dict)
+    _done: Outcomes = attrs.field(factory=Outcomes)
     _life: Life = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -81,8 +81,8 @@ class ClaudeConversation:
 
     async def fate(self, item_id: str, turn_id: str | None) -> Fate:
         """Return what was told of a turn, or is written down of it."""
-        if turn_id is not None and turn_id in self._done:
-            return self._done[turn_id]
+        if (outcome := self._done.of(turn_id)) is not None:
+            return outcome
         running = self._running
         if running is not None and running.turn_id == turn_id and not self._process.closed.is_set():
             return Running()
@@ -93,7 +93,7 @@ class ClaudeConversation:
         """Ask the program to break off, and wait until it says that it has."""
         running = self._running
         if running is None or running.turn_id != turn_id:
-            return turn_id in self._done
+            return self._done.of(turn_id) is not None
         running.is_broken_off = True
         with anyio.move_on_after(INTERRUPTED_WITHIN):
             try:
@@ -124,7 +124,7 @@ class ClaudeConversation:
         running = self._running
         if line.get("type") == "result" and running is not None and self._is_of(line, running):
             outcome = claude_transcript.result(line, is_broken_off=running.is_broken_off)
-            running.outcome = self._done[running.turn_id] = outcome
+            running.outcome = self._done.put(running.turn_id, outcome)
             self._running = None
             running.over.set()
         self._life.tell(_activity(line))

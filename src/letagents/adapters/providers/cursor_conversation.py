@@ -15,7 +15,7 @@ from letagents.adapters.processes.births import Presence, presence
 from letagents.adapters.providers import claude_transcript
 from letagents.adapters.providers.cursor_shell import EXIT
 from letagents.adapters.providers.lines import LineProcess, LinesEnded
-from letagents.adapters.providers.lives import Life
+from letagents.adapters.providers.lives import Life, Outcomes
 from letagents.adapters.providers.programs import written
 from letagents.adapters.providers.races import first_of
 from letagents.domain.progress import Activity
@@ -62,7 +62,7 @@ class CursorConversation:
     _chat_id: str
     _said: Callable[[str], Awaitable[Answered | Silent | None]]
     _running: _Running | None = None
-    _done: dict[str, Outcome] = attrs.field(factory=dict)
+    _done: Outcomes = attrs.field(factory=Outcomes)
     _crash: int | None = None
     _life: Life = attrs.field(init=False)
 
@@ -93,8 +93,7 @@ class CursorConversation:
             raise
         if len(turn.text.encode()) > LONGEST:
             self._over(running)
-            found = self._done[running.turn_id] = Failed("what is said to it is too long")
-            return found
+            return self._done.put(running.turn_id, Failed("what is said to it is too long"))
         # Whoever is cancelled from here on leaves a turn behind, which keeps others out.
         try:
             await self._process.send(f"{running.turn_id} {prompt}\n".encode())
@@ -121,14 +120,13 @@ class CursorConversation:
         if running.told is None:
             raise TurnUnsettled("its process has ended")
         found = await self._said(running.item_id) or _without_answer(running.told)
-        self._done[running.turn_id] = found
-        return found
+        return self._done.put(running.turn_id, found)
 
     async def fate(self, item_id: str, turn_id: str | None) -> Fate:
         """Return what was told of a turn, or said by its tool."""
         await self._settle()
-        if turn_id is not None and turn_id in self._done:
-            return self._done[turn_id]
+        if (outcome := self._done.of(turn_id)) is not None:
+            return outcome
         running = self._running
         if running is not None and running.turn_id == turn_id and not self._process.closed.is_set():
             return Running()
@@ -139,7 +137,7 @@ class CursorConversation:
         """End the run of the turn, and wait until the shell says that it has ended."""
         running = self._running
         if running is None or running.turn_id != turn_id:
-            return turn_id in self._done
+            return self._done.of(turn_id) is not None
         running.is_broken_off = True
         child = self._process.child
         if presence(child.pid, child.birth) is Presence.SAME and sys.platform != "win32":
@@ -187,7 +185,7 @@ class CursorConversation:
     def _has_ended(self, running: _Running, code: object) -> None:
         """Take note that the run of a turn has ended, in order or not."""
         if running.is_broken_off:
-            running.outcome = self._done[running.turn_id] = Interrupted()
+            running.outcome = self._done.put(running.turn_id, Interrupted())
             self._over(running)
         elif running.told is None:  # whoever runs agents finds out why, and starts it anew
             self._crash = code if isinstance(code, int) and code else 1

@@ -9,9 +9,31 @@ from letagents.adapters.processes import children
 from letagents.adapters.processes.children import Child
 from letagents.adapters.providers.programs import Output, how_it_ended
 from letagents.domain.progress import Activity
+from letagents.domain.turns import Outcome
 from letagents.ports.providers import Connection, Ending
 
 Tell = Callable[[Activity], None]
+
+REMEMBERED = 64
+"""So many turns of a process are remembered, which may live for months."""
+
+
+@attrs.define(eq=False)
+class Outcomes:
+    """How the last turns of a conversation ended, as its process told."""
+
+    _of: dict[str, Outcome] = attrs.field(factory=dict)
+
+    def of(self, turn_id: str | None) -> Outcome | None:
+        """Return how a turn ended; None if that was not told, or long ago."""
+        return self._of.get(turn_id) if turn_id is not None else None
+
+    def put(self, turn_id: str, outcome: Outcome) -> Outcome:
+        """Remember how a turn ended."""
+        self._of[turn_id] = outcome
+        if len(self._of) > REMEMBERED:
+            del self._of[next(iter(self._of))]
+        return outcome
 
 
 @attrs.define(eq=False)
