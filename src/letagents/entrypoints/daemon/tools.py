@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import attrs
 import structlog
 
+from letagents.domain import own_calls
 from letagents.domain.effects import EffectRefused
 from letagents.domain.errors import LetAgentsError, NotAvailable, OutcomeUnknown, Retry
 from letagents.domain.fencing import UNNUMBERED, Fence
@@ -48,7 +49,7 @@ class RoomTools:
         """Return the whole result of a tool. Raises: as Tools."""
         from letagents.entrypoints.mcp import calls, errors
         from letagents.entrypoints.mcp.reading import read
-        from letagents.entrypoints.mcp.supervised import as_itself, check_stays, silent
+        from letagents.entrypoints.mcp.supervised import as_itself, silent
 
         found = _tools(authority.provider, authority.api_url).get(tool)
         if found is None:
@@ -56,7 +57,7 @@ class RoomTools:
                 f"Unsupported supervised tool: {tool}", remedy="Use another of the listed tools."
             )
         try:
-            check_stays(tool, arguments, authority.room_id)
+            own_calls.check_stays(tool, arguments, authority.room_id)
             given = read(found.parameters, _placed(tool, arguments, authority))
             visit = await self._visit(authority)
             itself = as_itself(tool, given, visit.client)

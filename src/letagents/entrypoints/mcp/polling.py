@@ -12,14 +12,13 @@ from typing import Any
 
 import attrs
 
-from letagents.domain import custody, rooms
+from letagents.domain import custody, own_calls, rooms
 from letagents.domain.custody import READ, WAIT, Admission, Invocation, PollDeferred
 from letagents.domain.modes import Mode
 from letagents.entrypoints.mcp.errors import Result, told_to_the_model
 from letagents.entrypoints.mcp.supervised import (
     Supervised,
     as_itself,
-    check_stays,
     persistently,
     silent,
     within_reach,
@@ -100,7 +99,7 @@ def _check_room(name: str, given: Mapping[str, Any], admission: Admission) -> No
         raise custody.refused(
             "Custodial tool room does not match its exact authority.", "Leave room_id out."
         )
-    check_stays(name, given, admission.room_id)
+    own_calls.check_stays(name, given, admission.room_id)
 
 
 def _from(name: str, given: Mapping[str, Any], admission: Admission) -> dict[str, Any]:

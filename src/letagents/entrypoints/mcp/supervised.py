@@ -45,7 +45,6 @@ PAUSE = 0.25
 _REST_OF_THE_LINE = 8192
 """Bytes that a line takes beside the result that it tells of."""
 _WORD = re.compile(r"\w+")
-_ENTERING = ("create_room", "create_project", "join_room", "join_code", "join_project")
 
 
 @attrs.define(eq=False)
@@ -193,6 +192,7 @@ def _said(error: Exception) -> str:
 async def _run_here(
     process: Supervised, asked: Call, room_id: str, given: Mapping[str, Any]
 ) -> Result:
+    from letagents.domain import own_calls
     from letagents.entrypoints.mcp.calls import done
     from letagents.entrypoints.mcp.surface import tools_of
     from letagents.entrypoints.mcp.visit import Visit
@@ -205,7 +205,7 @@ async def _run_here(
             "This supervisor does no calls itself, and its rooms are in reach of nobody else.",
             remedy="Tell your user: let `letagents supervise` of the same version run it.",
         )
-    check_stays(asked.tool, given, room_id)
+    own_calls.check_stays(asked.tool, given, room_id)
     own = {tool.name: tool for tool in tools_of(caller, Mode.OWNER)}[asked.tool]
     client = await (await process.rooms()).client(room_id)
     return done(await own.run(Visit(client), as_itself(asked.tool, given, client), silent))
@@ -217,18 +217,13 @@ def as_itself(tool: str, given: Mapping[str, Any], client: "Client") -> dict[str
     Raises:
         NotAvailable: it does.
     """
-    asked = given.get("agent_session_id")
+    from letagents.domain import own_calls
+
     here = client.places.current_id
     own = client.connections.own(here) if here is not None else None
-    if asked is None or own is None or tool == "assign_board_manager":  # there it is another's
+    if own is None:
         return dict(given)
-    session_id = str(own.session.session_id)
-    if asked not in (session_id, "worker_bearer"):
-        raise NotAvailable(
-            f"Daemon-supervised worker session is {session_id}, not {str(asked)[:200]}.",
-            remedy="Leave agent_session_id out.",
-        )
-    return {name: value for name, value in given.items() if name != "agent_session_id"}
+    return own_calls.as_itself(tool, given, str(own.session.session_id))
 
 
 def _answered_turn(room_id: str, given: Mapping[str, Any]) -> Result:
@@ -245,35 +240,15 @@ async def within_reach(caller: Caller, call: Callable[[], Awaitable[T]]) -> T:
     try:
         return await call()
     except LetAgentsError as error:
+        from letagents.domain.own_calls import ENTERING
+
         named = {name for name in _WORD.findall(error.remedy) if name in surfaces.BY_NAME}
-        if named and not named & (set(surfaces.offered(caller)) - set(_ENTERING)):
+        if named and not named & (set(surfaces.offered(caller)) - set(ENTERING)):
             error.remedy = (
                 "Only this agent's supervisor can mend that: say in your answer what happened, and "
                 "end your turn."
             )
         raise
-
-
-def check_stays(tool: str, arguments: Mapping[str, object], room_id: str) -> None:
-    """Let a call pass that stays in its agent's room.
-
-    Raises:
-        NotAvailable: it does not.
-    """
-    from letagents.domain import rooms
-
-    if tool in _ENTERING:
-        raise NotAvailable(
-            "Room joins and creation are disabled during a daemon-supervised bounded turn.",
-            remedy="Stay in your room; your user moves you with `letagents agents move`.",
-        )
-    asked = arguments.get("room_id")
-    if isinstance(asked, str) and asked.strip() and str(rooms.canonical(asked)) != room_id:
-        raise NotAvailable(
-            f"Daemon-supervised worker session is registered for {room_id}, not {asked[:200]}. "
-            f"Its calls are authorized for {room_id}, not {asked[:200]}.",
-            remedy="Leave room_id out.",
-        )
 
 
 def _durable(asked: Call, result: Result) -> object:
