@@ -127,6 +127,8 @@ class World:
     asked: int = 0
     pauses: int = 0
     paused: asyncio.Event = attrs.field(factory=asyncio.Event)
+    meanwhile: Callable[[], None] = lambda: None
+    """What happens while a supervisor pauses."""
 
     async def open(self) -> None:
         await self.rooms.join(ROOM)
@@ -173,6 +175,7 @@ class World:
     async def _paused(self, _seconds: float) -> None:
         self.pauses += 1
         self.paused.set()
+        self.meanwhile()
 
     async def live(self, edge: Edge) -> bool:
         """Let a supervisor do all there is to do; return whether it was killed."""

@@ -3,19 +3,22 @@
 import asyncio
 from datetime import timedelta
 
+import attrs
 import pytest
-from tests.contract.delivering import ROOM, Mind, World
+from tests.contract.delivering import ROOM, Mind, World, at_rest
 from tests.contract.edges import Edge
 
 from letagents.adapters.rooms.kept.receipts import KeptReceipts
 from letagents.domain import inbox, turns
-from letagents.domain.errors import Malformed
+from letagents.domain.errors import ConnectionLost, Malformed
 from letagents.domain.ids import ClientKey, MessageId
 from letagents.domain.inbox import Stage
+from letagents.domain.ingress import RoomChanged
 from letagents.domain.messages import After, Draft, Latest
 from letagents.domain.receipts import State
 from letagents.domain.turns import Answered, Outcome
 from letagents.ports.providers import Launch
+from letagents.testing.contracts.room_callers import ADA, arrival
 from letagents.testing.scripted_provider import Crash, Play, ScriptedProvider
 
 pytestmark = pytest.mark.anyio
@@ -170,6 +173,76 @@ async def test_a_room_that_is_away_is_asked_again(world: World) -> None:
     assert len(await world.answers()) == 1
     assert len(world.mind.begun) == 1
     assert world.pauses == 8
+
+
+async def test_what_a_person_passes_over_just_then_is_not_run(world: World) -> None:
+    def skip() -> None:
+        (item,) = world.items()
+        world.place.journal.put_item(inbox.skipped(item))
+
+    await world.ask(ASKED[0])
+    delivery = await world.supervisor(unread=1)
+    await delivery.collect(timedelta(0))
+    world.meanwhile = skip
+    while await delivery.deliver():
+        pass
+
+    assert world.mind.begun == []
+    assert await world.answers() == []
+
+
+async def test_who_is_told_to_leave_waits_until_its_turn_has_a_name(world: World) -> None:
+    begun, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def during() -> None:
+        begun.set()
+        await goes_on.wait()
+
+    world.mind.during = during
+    await world.ask(ASKED[0])
+    delivery = await world.supervisor()
+    running = asyncio.create_task(delivery.run())
+    async with asyncio.timeout(30):
+        await begun.wait()
+        running.cancel()
+        goes_on.set()
+        await asyncio.gather(running, return_exceptions=True)
+
+    (item,) = world.items()
+    assert item.turn is not None
+
+
+async def test_an_answer_of_who_is_let_in_no_more_is_posted_once_it_is_again(world: World) -> None:
+    async def be_replaced() -> None:
+        world.mind.during = at_rest
+        again = attrs.evolve(arrival(ADA, 3), insists=True)
+        world.fence = (await world.rooms.connect(ROOM, again)).fence
+
+    world.mind.during = be_replaced
+    await world.ask(ASKED[0])
+    delivery = await world.supervisor()
+    await delivery.collect(timedelta(0))
+    with pytest.raises(ConnectionLost):
+        await delivery.deliver()
+    await world.live(Edge())
+
+    assert len(await world.answers()) == 1
+    assert len(world.mind.begun) == 1
+
+
+@pytest.mark.rule("J85")
+async def test_nothing_of_a_room_is_written_down_that_an_agent_has_left(world: World) -> None:
+    await world.ask(ASKED[0])
+    delivery = await world.supervisor()
+    before = world.place.journal.ingress("e1")
+    entry = world.place.journal.entry("e1")
+    assert entry is not None
+    world.place.journal.put_entry(attrs.evolve(entry, room_id="elsewhere"))
+
+    with pytest.raises(RoomChanged):
+        await delivery.collect(timedelta(0))
+    assert world.items() == []
+    assert world.place.journal.ingress("e1") == before
 
 
 @pytest.mark.rule("J153")

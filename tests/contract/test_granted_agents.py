@@ -30,6 +30,7 @@ from letagents.domain.agent_states import State
 from letagents.domain.bindings import Claim, Lent
 from letagents.domain.custody import Phase
 from letagents.domain.errors import NotSignedIn
+from letagents.domain.held_grants import AuthorityBlocked
 from letagents.domain.ids import RoomId
 from letagents.domain.manifest import Admission, Delivery, Entry, ManifestRefused
 from letagents.domain.messages import Latest
@@ -67,6 +68,8 @@ class Told(httpx.AsyncBaseTransport):
             return await self.inner.handle_async_request(request)
         self.asked.append(request.url.path.rpartition("/")[2])
         told = self.plan.pop(0) if self.plan else None
+        if callable(told):
+            told()
         if isinstance(told, int):
             said = f"not with {request.headers['authorization']}"
             return httpx.Response(told, json={"error": said})
@@ -318,6 +321,33 @@ async def test_a_grant_is_renewed_in_its_last_hour(world: GrantedWorld) -> None:
     world.clock.pass_by(timedelta(hours=22))
     await world.ask("@Juniper one?")
     assert await world.answers(1) == ["ok"]
+
+
+@pytest.mark.rule("J126")
+async def test_a_grant_that_is_installed_as_an_older_one_is_renewed_is_the_one_that_is_held(
+    world: GrantedWorld,
+) -> None:
+    await started(world)
+    granted = world.grants.granted
+    held = granted.of("e1").grant
+    newer = attrs.evolve(held, expires_at=held.expires_at + timedelta(hours=48))
+    world.clock.pass_by(timedelta(hours=23))
+    world.told.plan = [lambda: granted.hold(newer)]
+    await world.renewals.beat()
+
+    assert granted.of("e1").grant == newer
+
+
+async def test_a_session_that_comes_after_its_grant_was_given_up_is_not_used(
+    world: GrantedWorld,
+) -> None:
+    keeper = await started(world)
+    before = await world.lent(keeper)
+    world.told.plan = [world.grants.granted.forget_all]
+    with pytest.raises(AuthorityBlocked):
+        await world.grants.granted.bound("e1", fresh=True)
+
+    assert await world.lent(keeper) == before
 
 
 async def test_a_failure_that_nobody_foresaw_leaves_no_grant_to_run_out(

@@ -439,3 +439,20 @@ async def test_who_is_wanted_as_a_household_ends_is_kept_by_the_next(world: Worl
     assert world.alive() == 1
     await world.run()
     await world.until(lambda: world.alive() == 0)
+
+
+@pytest.mark.rule("J51")
+async def test_who_was_replaced_leaves_the_process_to_its_successor(world: World) -> None:
+    keeper = await world.keeper()
+    running = asyncio.create_task(keeper.run())
+    await world.is_there()
+    world.place.generation += 1
+    await world.ask()
+
+    async with asyncio.timeout(30):
+        with pytest.raises(FenceLost):
+            await running
+    assert world.alive() == 1
+    await world.run()
+    assert await world.answers(1) == ["ok"]
+    assert len(world.provider.started) == 1

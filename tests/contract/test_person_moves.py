@@ -5,13 +5,16 @@ from typing import Any
 
 import anyio
 import pytest
-from tests.contract.keeping import World
+from tests.contract.keeping import ROOM, World
 from tests.contract.test_turn_control import Stopping
 
 from letagents.adapters.rooms.memory import MemoryRooms
 from letagents.domain.errors import LetAgentsError
+from letagents.domain.fencing import UNNUMBERED, Fence
+from letagents.domain.ids import RoomId, SessionId
 from letagents.domain.inbox import Stage
 from letagents.domain.manifest import MovePhase
+from letagents.domain.messages import Latest
 from letagents.domain.room_moves import RoomMoveRefused
 from letagents.entrypoints.daemon.moves import Moves
 from letagents.testing.scripted_provider import Play
@@ -35,6 +38,20 @@ class Moving(Stopping):
         wanted = {"destination_room_id": destination, "request_id": destination}
         prepared = await self.ask(wire.PREPARE_MOVE, **wanted)
         return await self.ask(wire.COMMIT_MOVE, operation_id=prepared["operation_id"])
+
+    def is_bound_in(self, room_id: str) -> bool:
+        binding = self.world.place.journal.binding("e1")
+        return binding is not None and binding.room_id == room_id
+
+    @property
+    def fence(self) -> Fence:
+        """What the agent shows in its room."""
+        binding = self.world.place.journal.binding("e1")
+        assert self.controls is not None
+        assert binding is not None
+        held = self.controls.sessions.vault.of(binding)
+        assert held is not None
+        return Fence(SessionId(binding.session_id), UNNUMBERED, held.token)
 
     @property
     def phase(self) -> MovePhase | None:
@@ -71,6 +88,19 @@ async def test_a_move_is_made_when_the_turn_is_answered(moving: Moving) -> None:
     current = await moving.ask(wire.GET_CURRENT_MOVE)
     assert current["phase"] == "completed"
     assert await moving.ask(wire.GET_MOVE, operation_id=told["operation_id"]) == current
+
+
+async def test_who_was_moved_is_in_its_old_room_no_more(moving: Moving) -> None:
+    await moving.supervise()
+    await moving.world.is_there()
+    before = moving.fence
+    await moving.move("elsewhere")
+    await moving.world.until(lambda: moving.is_bound_in("elsewhere"))
+
+    for fence in (before, moving.fence):
+        with pytest.raises(LetAgentsError):
+            await moving.world.rooms.read(ROOM, Latest(1), fence)
+    await moving.world.rooms.read(RoomId("elsewhere"), Latest(1), moving.fence)
 
 
 @pytest.mark.rule("J148")
