@@ -11,7 +11,9 @@ import pytest
 
 from letagents.adapters.processes import births, children
 from letagents.adapters.processes.births import Presence
+from letagents.adapters.providers import lives
 from letagents.domain.turns import ProcessAmbiguous
+from letagents.ports.providers import Connection
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="births are not told on Windows")
 
@@ -71,6 +73,42 @@ async def test_what_a_program_left_behind_ends_with_it(tmp_path: Path) -> None:
         await children.gone(left, births.birth_of(left) or "")
 
     assert code == -signal.SIGKILL
+
+
+_LEAVES_ONE = "sleep 600 & echo $!; wait"
+
+
+@pytest.mark.parametrize("is_asked", [True, False], ids=["ended by us", "ended by itself"])
+async def test_what_a_launcher_of_another_supervisor_left_behind_ends_with_it(
+    is_asked: bool,
+) -> None:
+    script = "trap '' TERM;" * is_asked + _LEAVES_ONE
+    child = _start("/bin/sh", "-c", script, stdout=subprocess.PIPE)
+    assert child.process.stdout is not None
+    with child.process.stdout as said:
+        left = int(said.readline())
+    at = Connection("codex_app_server", child.pid, child.birth)
+    with anyio.fail_after(PATIENCE):
+        if is_asked:
+            await children.end(child.pid, child.birth, grace=0.05)
+        else:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(lives.ended, None, at)
+                await anyio.wait_all_tasks_blocked()
+                os.kill(child.pid, signal.SIGKILL)
+        await children.gone(left, births.birth_of(left) or "")
+    child.process.wait()
+
+
+async def test_nothing_is_sent_to_a_number_that_another_process_has() -> None:
+    child = _start(*SLEEP)
+    try:
+        children.end_left(child.pid)
+        there = births.presence(child.pid, child.birth)
+    finally:
+        await child.end()
+
+    assert there is Presence.SAME
 
 
 async def test_the_end_of_a_process_that_somebody_else_started_is_noticed() -> None:

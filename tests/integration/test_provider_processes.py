@@ -18,6 +18,7 @@ from letagents.domain.errors import Malformed
 from letagents.domain.turns import (
     Answered,
     Failed,
+    ProcessAmbiguous,
     ProviderMissing,
     ProviderUnusable,
     Running,
@@ -25,7 +26,7 @@ from letagents.domain.turns import (
     Unknowable,
     WorkspaceMissing,
 )
-from letagents.ports.providers import Gone, Launch
+from letagents.ports.providers import Gone, Launch, Reference
 from letagents.settings import Settings
 from letagents.testing.contracts.providers import PATIENCE, Notes, turn
 from letagents.testing.scripted_provider import Crash, Play
@@ -92,6 +93,8 @@ async def test_codex_is_found_again_by_its_address_and_birth(
         first = await stage.provider.start(stage.launch)
         one = await first.run(turn(1), notes.write)
         await first.leave()
+        with pytest.raises(ProcessAmbiguous) as told:  # its launcher alone has ended
+            await stage.reopened().attach(stage.launch, _of_another_birth(first.reference))
         found = await stage.reopened().attach(stage.launch, first.reference)
         assert not isinstance(found, Gone)
         two = await found.run(turn(2), notes.write)
@@ -101,6 +104,13 @@ async def test_codex_is_found_again_by_its_address_and_birth(
 
     assert (one, before, two) == (Answered("one"), Answered("one"), Answered("two"))
     assert births.presence(at.pid, at.birth) is Presence.GONE
+    assert f"answers at {at.url} still" in told.value.happened
+    assert f"`kill -- -{at.pid}`" in told.value.remedy
+
+
+def _of_another_birth(known: Reference) -> Reference:
+    at = known.connection
+    return attrs.evolve(known, connection=attrs.evolve(at, birth=f"{at.birth}0"))
 
 
 async def test_codex_that_is_found_and_not_gone_on_with_is_held_by_no_line(

@@ -162,11 +162,21 @@ class TurnUnsettled(OutcomeUnknown):
 
 
 class ProcessAmbiguous(OutcomeUnknown):
-    """Whether a conversation's process is still there cannot be told: none takes its place."""
+    """Whether a conversation's process is still there cannot be told: none takes its place.
+
+    `url` is where something answers in the place of a process that has ended.
+    """
 
     code = "process_ambiguous"
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, url: str | None = None) -> None:
+        if url is not None:
+            super().__init__(
+                f"The agent's process {pid} has ended, and what it started answers at {url} still.",
+                remedy=f"End that, by `kill -- -{pid}` for example; then the agent goes on by "
+                "itself, in a process of its own.",
+            )
+            return
         super().__init__(
             f"Whether process {pid} is still the agent's cannot be told.",
             remedy="Look at that process; end it if it is the agent's, then start the agent again.",

@@ -149,11 +149,25 @@ async def end(pid: int, birth: str, grace: float = GRACE) -> None:
     Raises:
         ProcessAmbiguous: that cannot be told, or it does not end.
     """
-    if not _is_signalled(pid, birth, signal.SIGTERM) or await gone_within(pid, birth, grace):
-        return
-    if not _is_signalled(pid, birth, _KILL) or await gone_within(pid, birth, KILLED_WITHIN):
-        return
+    for number, seconds in ((signal.SIGTERM, grace), (_KILL, KILLED_WITHIN)):
+        if not _is_signalled(pid, birth, number):
+            return
+        if await gone_within(pid, birth, seconds):
+            end_left(pid)
+            return
     raise ProcessAmbiguous(pid)
+
+
+def end_left(pid: int) -> None:
+    """End what is left of the group of a process that was seen there, and has ended just now.
+
+    As long as any of them lives no other process gets that number; if one has it, none is left.
+    """
+    try:
+        if birth_of(pid) is None:
+            _signal_group(pid, _KILL)
+    except OSError:  # nobody is left, or there is no telling
+        pass
 
 
 async def gone_within(pid: int, birth: str, seconds: float) -> bool:

@@ -73,7 +73,7 @@ class CodexProvider:
         at = reference.connection
         if presence(at.pid, at.birth) is Presence.GONE:
             if at.url is not None and await codex_server.is_ready(at.url):
-                raise ProcessAmbiguous(at.pid)  # its first process ended, and one goes on for it
+                raise ProcessAmbiguous(at.pid, at.url)  # a launcher went before its program
             return Gone()
         try:
             conversation = await _found(launch, reference)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 import attrs
 
 from letagents.adapters.processes import children
+from letagents.adapters.processes.births import Presence, presence
 from letagents.adapters.processes.children import Child
 from letagents.adapters.providers.programs import Output, how_it_ended
 from letagents.domain.progress import Activity
@@ -83,7 +84,10 @@ async def ended(child: Child | None, at: Connection) -> int | None:
     """Wait until a process has ended, `child` of ours or not; return its code, where it is told."""
     if child is not None:
         return await child.ended()
+    was_there = presence(at.pid, at.birth) is Presence.SAME
     await children.gone(at.pid, at.birth)
+    if was_there:
+        children.end_left(at.pid)  # a launcher may go before the program that it launched
     return None
 
 
