@@ -45,3 +45,4 @@ async def test_nobody_waits_for_a_supervisor_that_ends() -> None:
 
     assert await waiting == []
     assert await feeds.of("ada").after(0, LONG) == []
+    assert await feeds.of("bob").after(0, LONG) == [], "who asks later waits for nothing either"

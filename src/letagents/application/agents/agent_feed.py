@@ -72,12 +72,17 @@ class Feeds:
 
     _clock: Clock
     _feeds: dict[str, Feed] = attrs.field(factory=dict)
+    _is_over: bool = False
 
     def of(self, entry_id: str) -> Feed:
         """Return what one agent does."""
-        return self._feeds.setdefault(entry_id, Feed(self._clock))
+        feed = self._feeds.get(entry_id)
+        if feed is None:
+            feed = self._feeds[entry_id] = Feed(self._clock, is_over=self._is_over)
+        return feed
 
     def end(self) -> None:
-        """Let nobody wait any longer: the supervisor ends."""
+        """Let nobody wait any longer, nor from now on: the supervisor ends."""
+        self._is_over = True
         for feed in self._feeds.values():
             feed.end()
