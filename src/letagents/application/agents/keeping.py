@@ -127,6 +127,7 @@ class Keeper:
         Raises:
             FenceLost: another supervisor has taken over.
         """
+        self._changed.clear()  # what changes from here on is for the next step
         if self._is_withdrawn:
             self._is_withdrawn = False
             await self._tending.rest()
@@ -167,10 +168,7 @@ class Keeper:
         """Wait so long, or until the agent is to be looked at."""
         waiting = asyncio.ensure_future(self.wait(max(0.0, seconds)))
         changed = asyncio.ensure_future(self._changed.wait())
-        try:
-            await until_one_is_over(waiting, changed)
-        finally:
-            self._changed.clear()
+        await until_one_is_over(waiting, changed)
 
     # --- what is there ----------------------------------------------------------------------------
 
