@@ -198,17 +198,7 @@ def _bound(place: Path) -> tuple[socket.socket, os.stat_result]:
 
     What is left of another socket there goes.
     """
-    if not hasattr(socket, "AF_UNIX"):
-        raise NotAvailable(
-            "This system has no sockets in the file system.",
-            remedy="Run the supervisor on Linux or macOS.",
-        )
-    if len(os.fsencode(place)) > LONGEST_PATH:
-        raise NotAvailable(
-            f"The path of the supervisor's socket is too long: {place}.",
-            remedy=f"Set LETAGENTS_HOME to a folder whose path is shorter; {LONGEST_PATH} bytes "
-            "fit with the socket's name.",
-        )
+    _check(place)
     try:
         if stat.S_ISSOCK(place.lstat().st_mode):
             place.unlink()
@@ -228,3 +218,18 @@ def _bound(place: Path) -> tuple[socket.socket, os.stat_result]:
         os.umask(before)
     made.listen(128)
     return made, place.lstat()
+
+
+def _check(place: Path) -> None:
+    """Let a socket be made where one can be. Raises: NotAvailable."""
+    if not hasattr(socket, "AF_UNIX"):
+        raise NotAvailable(
+            "This system has no sockets in the file system.",
+            remedy="Run the supervisor on Linux or macOS.",
+        )
+    if len(os.fsencode(place)) > LONGEST_PATH:
+        raise NotAvailable(
+            f"The path of the supervisor's socket is too long: {place}.",
+            remedy=f"Set LETAGENTS_HOME to a folder whose path is shorter; {LONGEST_PATH} bytes "
+            "fit with the socket's name.",
+        )
