@@ -479,6 +479,28 @@ async def test_a_session_lasts_no_longer_than_it_may(tmp_path: Path, codex: Scri
     assert codex.interrupted == ["turn-1"]
 
 
+@pytest.mark.rule("Y39")
+@pytest.mark.parametrize("tool", ["get_current_room", "start_local_codex_session"])
+async def test_a_session_that_nobody_looks_after_ends_once_any_chat_comes_by(
+    timed: tuple[House, Chat], codex: ScriptedCodex, clock: ManualClock, tool: str
+) -> None:
+    house, killed = timed
+    started = await start(killed, max_minutes=30)
+    for unwatch in killed.visit.client.live.sessions._watches.values():
+        unwatch()  # as if it had been killed
+    clock.pass_by(timedelta(minutes=30))
+    other = await house.chat("claude-code")
+    assert codex.there
+
+    await other.call(tool, **({"room": "elsewhere"} if tool != "get_current_room" else {}))
+    broken_off, ended = list(codex.interrupted), len(codex.ended)
+    named = {"session_id": started["local_codex_session"]["session_id"]}
+    status = await other.call("status_local_codex_session", **named)
+
+    assert (broken_off, ended) == (["turn-1"], 1)
+    assert status["session"]["last_error"] == "it has lasted the 30 minutes that it was given"
+
+
 async def _updates(house: House, reasoning_id: str) -> list[str]:
     stores = house.letagents.memory()
     assert stores is not None

@@ -85,6 +85,7 @@ class LiveSessions:
         """
         cwd = self.codex.folder(asked.cwd)
         branch = await self.surroundings.branch(cwd)
+        await self.end_overdue()
         async with self._starting:  # who asks twice at once is to get one
             return await self._started(entered, asked, cwd, branch)
 
@@ -244,6 +245,14 @@ class LiveSessions:
         """End a session that has lasted as long as it may."""
         why = f"it has lasted the {session.max_minutes:g} minutes that it was given"
         return await self._stopped(session, why=why)
+
+    async def end_overdue(self) -> None:
+        """End the sessions of this machine that have lasted as long as they may.
+
+        Who looks after one does so in time; the chat that did may have been killed.
+        """
+        for session in live_sessions.overdue(await self.state.read(), self.clock.now()):
+            await self._broken_off(session)
 
     async def current(self, room_id: RoomId | None) -> tuple[LiveSession | None, int]:
         """Return the room's current session, as it was seen last, and how many there are."""

@@ -188,6 +188,11 @@ def known(state: LocalState) -> list[LiveSession]:
     return sorted(there, key=lambda session: session.updated_at, reverse=True)
 
 
+def overdue(state: LocalState, now: datetime) -> list[LiveSession]:
+    """Return those that have lasted as long as they may, and are not known to be over (Y39)."""
+    return [one for one in known(state) if time_left(one, now) == timedelta(0)]
+
+
 def of_id(state: LocalState, session_id: str) -> LiveSession | None:
     """Return the session of that id."""
     return read(_records(state, SESSIONS).get(session_id))

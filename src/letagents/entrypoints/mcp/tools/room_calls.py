@@ -1,8 +1,16 @@
 """What the tools that enter rooms do."""
 
+from contextlib import suppress
+
 from letagents.application.places import BEARER, SUPERVISED, Entered
 from letagents.domain import identity, rooms
-from letagents.domain.errors import SignInFirst, StateDamaged, StateUnavailable, UnknownRoom
+from letagents.domain.errors import (
+    NotAvailable,
+    SignInFirst,
+    StateDamaged,
+    StateUnavailable,
+    UnknownRoom,
+)
 from letagents.domain.ids import RoomId
 from letagents.entrypoints.mcp.tool import Arguments
 from letagents.entrypoints.mcp.tools.arguments import claim, named_room, naming, text_of
@@ -131,14 +139,20 @@ async def _welcome(visit: Visit, entered: Entered, conversation: str | None = No
 async def _codex(visit: Visit) -> Result:
     """Return which live session the room has, as it was seen last: of this nothing is loaded.
 
+    Only where one has lasted too long is it loaded, to end that, whoever was to look after it.
     Where the state cannot be read, nothing is said of them: to see one's room it is not needed.
     """
-    try:
-        state = await visit.client.chat.state.read()
-    except (StateDamaged, StateUnavailable):
-        return {}
+    chat = visit.client.chat
     from letagents.domain import live_sessions
 
+    try:
+        state = await chat.state.read()
+        if live_sessions.overdue(state, chat.clock.now()):
+            with suppress(NotAvailable):
+                await visit.client.live.sessions.end_overdue()
+            state = await chat.state.read()
+    except (StateDamaged, StateUnavailable):
+        return {}
     there = visit.client.places.current_id
     session = live_sessions.current(state, there) if there is not None else None
     return {
