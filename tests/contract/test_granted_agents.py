@@ -29,6 +29,7 @@ from letagents.application.server.hosting import Hosting
 from letagents.domain.agent_states import State
 from letagents.domain.bindings import Claim, Lent
 from letagents.domain.custody import Phase
+from letagents.domain.deeds import Act
 from letagents.domain.errors import NotSignedIn
 from letagents.domain.held_grants import AuthorityBlocked
 from letagents.domain.ids import RoomId
@@ -491,7 +492,7 @@ async def test_in_another_room_it_has_another_session(world: GrantedWorld) -> No
     assert await world.grants.granted.opened("e1") is there
 
 
-@pytest.mark.rule("J131")
+@pytest.mark.rule("J131", "J160")
 async def test_who_gives_a_grant_up_is_let_in_by_the_sign_in_again(world: GrantedWorld) -> None:
     keeper = await started(world)
     give_up = GrantMethods(world.grants).table()[wire.GIVE_UP_GRANT]
@@ -505,6 +506,10 @@ async def test_who_gives_a_grant_up_is_let_in_by_the_sign_in_again(world: Grante
     assert world.alive() == 1
     with pytest.raises(ManifestRefused, match="is let in by no host grant"):
         await give_up(asked)
+    did = world.place.journal.newest_deeds("e1", 9)
+    assert [one.act for one in did] == [Act.GRANT_GIVEN_UP, Act.GRANTED]
+    assert did[1].detail == world.grant_id
+    assert world.secret not in "".join(kept.written(one) for one in did)
     await world.install()
     await world.ask("@Juniper one?")
     assert await world.answers(1) == ["ok"]

@@ -15,6 +15,7 @@ import pytest
 from tests.e2e.shell import Running, run
 
 from letagents.application.client import LetAgents
+from letagents.domain.deeds import Act
 from letagents.domain.fencing import Fence
 from letagents.domain.ids import ClientKey, RoomId
 from letagents.domain.manifest import Entry
@@ -115,6 +116,11 @@ async def test_who_is_stuck_is_seen_and_helped(tmp_path: Path) -> None:
                 seen.append(json.loads(await asyncio.to_thread(following.line)))
         assert [one["sequence"] for one in seen] == list(range(1, len(seen) + 1))
         assert [one["kind"] for one in seen].count("turn.began") == 2
+        did = await ours.supervisor.household.journal.look(lambda one: one.newest_deeds("ada", 9))
+        assert [(one.act, one.detail) for one in did] == [
+            (Act.RETRIED, about),
+            (Act.SKIPPED, waiting),
+        ]
         (detail,) = (await ours.shown("status", "ada", "--json")).splitlines()
         states = {one["source_message_id"]: one["state"] for one in json.loads(detail)["items"]}
         assert states == {about: "acknowledged", waiting: "cancelled_by_user"}

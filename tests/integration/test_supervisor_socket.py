@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import socket
 import stat
 import sys
@@ -14,6 +15,7 @@ import pytest
 from tests.contract.supervised import CountingTools, SocketWorld, socket_world
 
 from letagents.adapters.supervision.hold import COUNTER
+from letagents.domain.deeds import Act
 from letagents.domain.errors import NotAvailable
 from letagents.domain.manifest import Admission
 from letagents.entrypoints.daemon.server import Server, listening
@@ -334,6 +336,10 @@ async def test_a_person_lists_what_is_uncertain_and_settles_it(world: SocketWorl
     assert odd["error"] == "effects.settle requires whether it happened."
     done = (await ask(world, wire.SETTLE_EFFECT, settling))["result"]
     assert done["state"] == "completed"
+    (did,) = world.place.journal.newest_deeds("e1", 9)
+    assert (did.act, did.generation) == (Act.SETTLED, 2)
+    assert did.detail.endswith(f" {told['effect_id']}: done")
+    assert f" {os.getpid()}, started by " in did.by or sys.platform != "linux"
     again = await ask(world, wire.SETTLE_EFFECT, settling)
     assert "is not uncertain: it is completed" in again["error"]
     assert (await ask(world, wire.LIST_EFFECTS, {}))["result"] == []
