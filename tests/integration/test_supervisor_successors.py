@@ -14,6 +14,7 @@ import pytest
 from tests.contract.supervised import SERVER, CountingTools, SocketWorld, socket_world
 from tests.integration.test_supervisor_client import BOUND, IDENTITY, Fake, process
 
+from letagents.adapters.supervisor.calls import Deadline
 from letagents.adapters.supervisor.socket import SocketSupervisor
 from letagents.adapters.supervisor.successors import HANDING_OVER, outlasting, outlasting_until
 from letagents.adapters.system import SystemIds
@@ -23,7 +24,6 @@ from letagents.domain.supervised import (
     DoIt,
     SupervisorRefused,
     SupervisorSilent,
-    SupervisorUnavailable,
 )
 from letagents.testing.contracts.supervisor import RESULT, ROOM, SESSION, change
 from letagents.wire import supervisor as wire
@@ -194,21 +194,22 @@ async def test_what_may_have_been_done_is_repeated_only_under_the_same_request()
     assert tries == 1
 
 
-async def test_all_tries_to_say_what_became_of_a_call_have_one_deadline(tmp_path: Path) -> None:
-    fake = Fake(tmp_path / "daemon.sock")
-    fake.said[wire.COMPLETE] = STALE
-    await fake.start()
-    ours = process(fake, patience=0.3)
+async def test_all_tries_to_say_what_became_of_a_call_have_one_deadline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deadlines: list[float | None] = []
 
-    async def longer_than_all(_seconds: float) -> None:
-        await asyncio.sleep(0.35)
+    async def refused(_ours: object, *asked: object) -> None:
+        (deadline,) = (one for one in asked if isinstance(one, Deadline))
+        deadlines.append(deadline.at)
+        raise SupervisorRefused(STALE, remedy="Wait.")
 
-    ours._pause = longer_than_all
-    with pytest.raises((SupervisorRefused, SupervisorUnavailable)):
-        await ours.complete("f1", result={})
-    await fake.stop()
+    monkeypatch.setattr(SocketSupervisor, "_complete", refused)
+    with pytest.raises(SupervisorRefused):
+        await process(Fake(tmp_path / "daemon.sock"), patience=0.1).complete("f1", result={})
 
-    assert fake.methods().count(wire.COMPLETE) <= 1
+    assert len(deadlines) > 1
+    assert len(set(deadlines)) == 1
 
 
 async def test_each_try_is_told_until_when_all_of_them_last() -> None:
