@@ -22,6 +22,7 @@ from letagents.application.agents.agent_states import Agent
 from letagents.application.agents.grant_renewals import GrantRenewals
 from letagents.application.agents.granted_sessions import Way
 from letagents.application.agents.granting import Grants
+from letagents.application.agents.household import Household
 from letagents.application.agents.keeping import Keeper
 from letagents.application.agents.servers import Lodging, Servers
 from letagents.application.client import LetAgents
@@ -35,6 +36,7 @@ from letagents.domain.held_grants import AuthorityBlocked
 from letagents.domain.ids import RoomId
 from letagents.domain.manifest import Admission, Delivery, Entry, ManifestRefused
 from letagents.domain.messages import Latest
+from letagents.domain.recovery import Desired
 from letagents.entrypoints.daemon.agents import shown
 from letagents.entrypoints.daemon.grants import GrantMethods
 from letagents.entrypoints.daemon.tools import RoomTools
@@ -349,6 +351,29 @@ async def test_a_session_that_comes_after_its_grant_was_given_up_is_not_used(
         await world.grants.granted.bound("e1", fresh=True)
 
     assert await world.lent(keeper) == before
+
+
+async def test_what_one_grant_opened_is_not_used_once_another_is_there(
+    world: GrantedWorld,
+) -> None:
+    await started(world)
+    given, secret = await world.served.keeper.grant(ADA, timedelta(hours=24))
+    told = await world.install(grant_id=given.grant_id, supervisor_grant=secret)
+
+    assert told["status"] == "installed"
+    assert world.told.asked == ["worker-sessions"] * 2
+
+
+async def test_who_is_forgotten_has_no_session_and_no_grant_any_more(world: GrantedWorld) -> None:
+    keeper = await started(world)
+    household = Household(keeper.sessions.journal, lambda _: keeper, 1, grants=world.grants)
+    await world.want(Desired.STOPPED)
+    keeper.look_again()
+    await world.until(lambda: world.entry.place.has_ended)
+    await household.remove("e1")
+
+    assert world.told.asked == ["worker-sessions", "end"]
+    assert world.grants.granted.entry_ids == ()
 
 
 async def test_a_failure_that_nobody_foresaw_leaves_no_grant_to_run_out(

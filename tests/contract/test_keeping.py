@@ -336,6 +336,7 @@ async def test_a_household_keeps_whom_a_person_adds_and_forgets_whom_they_stop(
     running = asyncio.create_task(household.run())
     world.running.append(running)
     fresh = Entry("e1", str(ROOM), "Ada", "codex", world.clock.now(), desired=Desired.RUNNING)
+    tasks = asyncio.all_tasks()
     await household.add(fresh)
     await world.is_there()
     with pytest.raises(ManifestRefused, match="already"):
@@ -346,6 +347,7 @@ async def test_a_household_keeps_whom_a_person_adds_and_forgets_whom_they_stop(
     await household.want("e1", Desired.STOPPED)
     await world.until(lambda: world.entry.place.has_ended)
     await household.remove("e1")
+    assert asyncio.all_tasks() <= tasks
     assert await household.entries() == []
     for asking in (household.want("e1", Desired.RUNNING), household.remove("e1")):
         with pytest.raises(ManifestRefused, match="Unknown daemon manifest entry: e1"):

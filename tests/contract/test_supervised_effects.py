@@ -13,6 +13,7 @@ from letagents.adapters.supervision.sql import SqlSupervision
 from letagents.application.agents.effect_runs import EffectRuns
 from letagents.application.agents.effect_steps import Asked, EffectSteps, Told
 from letagents.application.agents.recovering import Found, recover
+from letagents.application.agents.supervised_effects import SupervisedEffects
 from letagents.application.agents.supervising import Supervising
 from letagents.domain import inbox
 from letagents.domain.bindings import Claim
@@ -154,6 +155,41 @@ async def test_what_was_begun_ends_when_who_asked_has_gone(supervised: Supervise
     assert told.effect.result == '{"n":1}'
     assert supervised.tools.runs == 1
     assert supervised.states() == [State.COMPLETED]
+
+
+async def test_what_was_done_is_told_also_while_the_session_has_no_secret(
+    supervised: Supervised,
+) -> None:
+    await supervised.start()
+    await supervised.execute(asked())
+    supervised.sessions.vault.forget()
+
+    assert (await supervised.execute(asked())).effect.result == '{"n":1}'
+    with pytest.raises(EffectRefused, match="identity is unavailable"):
+        await supervised.execute(asked(2))
+    assert supervised.tools.runs == 1
+
+
+async def test_what_became_of_a_call_is_said_once_and_by_whoever_is_in_its_turn(
+    supervised: Supervised,
+) -> None:
+    await supervised.start()
+    effects = SupervisedEffects(supervised.sessions, CountingIds(), canonical)
+    first = (await effects.prepare(AT, asked(), is_change=True)).effect.effect_id
+    await effects.complete(AT, first, result='{"n":1}', error=None)
+    await effects.complete(AT, first, result=None, error="It failed after all.")
+    second = (await effects.prepare(AT, asked(2), is_change=True)).effect.effect_id
+
+    def go_on(journal: Journal) -> None:
+        (item,) = journal.unfinished("e1")
+        assert item.turn is not None
+        journal.put_item(attrs.evolve(item, turn=attrs.evolve(item.turn, turn_id="t2")))
+
+    await supervised.sessions.journal.change(go_on)
+    with pytest.raises(EffectRefused, match="turn"):
+        await effects.complete(AT, second, result='{"n":2}', error=None)
+    await effects.complete(AT, first, result='{"n":3}', error=None)
+    assert supervised.states() == [State.COMPLETED, State.EXECUTING]
 
 
 async def test_a_tool_that_refused_is_not_called_again(supervised: Supervised) -> None:

@@ -15,7 +15,7 @@ from letagents.application.agents.turn_control import SETTLED_WITHIN, Stop, Turn
 from letagents.domain import turns
 from letagents.domain.inbox import Item, Stage
 from letagents.domain.manifest import TurnControl, TurnControlStatus
-from letagents.domain.turn_controls import Named, TurnControlRefused
+from letagents.domain.turn_controls import Named, Resolution, TurnControlRefused
 from letagents.testing.scripted_provider import Play, ScriptedConversation
 
 pytestmark = pytest.mark.anyio
@@ -245,3 +245,25 @@ async def test_a_turn_that_nobody_wanted_stopped_is_not_passed_over(stopping: St
 
     assert stopping.items[-1].stage is Stage.BLOCKED
     assert stopping.items[-1].trouble == "Its turn was broken off as it began."
+
+
+@pytest.mark.rule("J145")
+async def test_a_stop_whose_supervisor_was_killed_is_uncertain_and_settled_by_its_own_name(
+    stopping: Stopping,
+) -> None:
+    await stopping.open()
+    named = stopping.named()
+    assert stopping.controls is not None
+    begun = stopping.controls._begin
+    asked = Stop(entry_id="e1", generation=1, named=named, action_id="a1")
+    await stopping.controls.sessions.journal.change(lambda journal: begun(journal, asked))
+    await stopping.world.end()
+    await stopping.supervise()
+
+    assert stopping.control is not None
+    assert stopping.control.status is TurnControlStatus.UNCERTAIN
+    resolve, not_applied = stopping.controls.resolve, Resolution.NOT_APPLIED
+    with pytest.raises(TurnControlRefused, match="no turn-control action"):
+        await resolve("e1", (named.work_attempt_id, "another process"), "a1", not_applied)
+    told = await resolve("e1", (named.work_attempt_id, named.execution_id), "a1", not_applied)
+    assert told.status is TurnControlStatus.RETRYABLE
