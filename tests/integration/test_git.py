@@ -135,6 +135,12 @@ async def test_what_git_says_wrongly_counts_as_nothing(scripted: Git) -> None:
     assert await scripted("printf 'm\\377in'").branch() == "m\ufffdin"
 
 
+async def test_git_is_told_nothing_of_ours(scripted: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LETAGENTS_TOKEN", "owner's")
+
+    assert await scripted('echo "none${LETAGENTS_TOKEN}"').branch() == "none"
+
+
 @pytest.mark.rule("Q1")
 async def test_a_caller_who_no_longer_waits_ends_the_git_that_was_asked_and_what_it_started(
     scripted: Git, tmp_path: Path

@@ -103,6 +103,16 @@ async def test_a_connection_is_kept_where_the_supervisor_lets(
     assert len(set(other.called)) == (1 if lets_keep else 3)
 
 
+async def test_no_connection_is_left_open_to_a_supervisor_that_lets_none_be_kept(
+    ours: SocketSupervisor, other: Other
+) -> None:
+    await call(ours)
+    other.lets_keep, ours._known = False, None
+    await call(ours)
+
+    assert ours._kept._connection is None
+
+
 async def test_calls_at_once_each_have_a_connection(ours: SocketSupervisor, other: Other) -> None:
     await call(ours)
     await asyncio.gather(*(call(ours) for _ in range(4)))

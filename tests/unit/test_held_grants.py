@@ -5,10 +5,11 @@ from datetime import UTC, datetime, timedelta
 import attrs
 import pytest
 
-from letagents.domain import held_grants, host_grants
+from letagents.domain import executions, held_grants, host_grants
 from letagents.domain.errors import Malformed
 from letagents.domain.held_grants import EchoWrong, Grant, GrantCallFailed
 from letagents.domain.ids import Credential, RoomId, SessionId
+from letagents.domain.manifest import Admission, Delivery, Entry, Execution, ManifestRefused
 from letagents.domain.sessions import Session, SessionKind
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
@@ -140,3 +141,17 @@ def test_what_helps_follows_from_what_the_server_said(status: int | None, helps:
 
     assert error.happened.endswith("Room not found.")
     assert helps in error.remedy
+
+
+@pytest.mark.rule("J131")
+def test_a_grant_is_not_given_up_under_a_process_that_polls_by_it() -> None:
+    place = Entry("e1", "workshop", "Ada", "codex", NOW, admission=Admission.GRANT)
+    polling = attrs.evolve(place, delivery=Delivery.POLLING)
+    alive = executions.begun(polling, Execution("x1", "w1", 7, NOW))
+
+    held_grants.check_given_up(polling)
+    held_grants.check_given_up(attrs.evolve(alive, delivery=Delivery.INBOX))
+    with pytest.raises(ManifestRefused, match="polls by the session"):
+        held_grants.check_given_up(alive)
+    with pytest.raises(ManifestRefused, match="no host grant"):
+        held_grants.check_given_up(attrs.evolve(place, admission=Admission.SIGN_IN))
