@@ -2,6 +2,7 @@
 
 import os
 import plistlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -69,8 +70,9 @@ def test_its_unit_leaves_agents_alone_and_says_what_is_meant(tmp_path: Path) -> 
 
 
 def test_launchd_is_told_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    told = plistlib.loads(on("darwin", tmp_path).text.encode())
+    monkeypatch.setenv("HOME", str(tmp_path / "its home"))
+    ours = on("darwin", tmp_path)
+    told = plistlib.loads(ours.text.encode())
 
     assert told["ProgramArguments"] == [
         sys.executable, "-m", "letagents", "supervise", "--foreground",
@@ -78,6 +80,7 @@ def test_launchd_is_told_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert told["EnvironmentVariables"]["LETAGENTS_HOME"] == str(tmp_path)
     assert told["AbandonProcessGroup"] is True
     assert told["KeepAlive"] == {"SuccessfulExit": False}
+    assert shlex.split(ours.start[0])[-1] == str(ours.file)
 
 
 def test_what_somebody_else_wrote_is_left(tmp_path: Path) -> None:

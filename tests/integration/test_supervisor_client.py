@@ -22,6 +22,7 @@ from letagents.domain.modes import Mode
 from letagents.domain.supervised import (
     STALE,
     CoordinatesWrong,
+    SupervisorGarbled,
     SupervisorRefused,
     SupervisorSilent,
     SupervisorUnavailable,
@@ -527,6 +528,7 @@ async def test_who_closes_before_a_cursor_is_on_its_way_is_kept_by_nothing() -> 
     [
         (SupervisorUnavailable("It is away.", remedy="Wait."), 4),
         (SupervisorRefused("It is not of the agent.", remedy="Bind."), 1),
+        (SupervisorGarbled("It makes no sense.", remedy="Look."), 1),
     ],
 )
 async def test_a_cursor_that_never_passes_is_dropped(failure: Exception, times: int) -> None:
@@ -561,3 +563,19 @@ async def test_who_is_cut_off_after_long_is_answered_by_the_next_one(
     monkeypatch.setattr("anyio.current_time", lambda: 100.0 * asked)
 
     assert await supervised.persistently(ask) == "done"
+
+
+@pytest.mark.parametrize(
+    ("caller", "mode", "is_asked"),
+    [
+        (Caller(), Mode.OWNER, True),
+        (Caller(Profile.SUPERVISED_ROOM_TURN, bounded=True), Mode.SUPERVISED, False),
+        (Caller(Profile.SUPERVISED_MCP_POLLING), Mode.SUPERVISED, False),
+    ],
+)
+def test_a_tool_asks_for_a_worker_only_where_no_supervisor_says_which(
+    caller: Caller, mode: Mode, is_asked: bool
+) -> None:
+    asked = {one.name for tool in tools_of(caller, mode) for one in tool.parameters}
+
+    assert ("worker_id" in asked) is is_asked

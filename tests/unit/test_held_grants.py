@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import attrs
 import pytest
 
-from letagents.domain import executions, held_grants, host_grants
+from letagents.domain import executions, held_grants, host_grants, recovery
 from letagents.domain.errors import Malformed
 from letagents.domain.held_grants import EchoWrong, Grant, GrantCallFailed
 from letagents.domain.ids import Credential, RoomId, SessionId
@@ -155,3 +155,14 @@ def test_a_grant_is_not_given_up_under_a_process_that_polls_by_it() -> None:
         held_grants.check_given_up(alive)
     with pytest.raises(ManifestRefused, match="no host grant"):
         held_grants.check_given_up(attrs.evolve(place, admission=Admission.SIGN_IN))
+
+
+@pytest.mark.rule("J131")
+def test_who_is_let_in_by_the_sign_in_again_is_tried_at_once() -> None:
+    failed = recovery.failed(recovery.History(), now=NOW)
+    place = Entry("e1", "workshop", "Ada", "codex", NOW, admission=Admission.BLOCKED)
+    again = held_grants.given_up(attrs.evolve(place, history=failed, last_error="It ended."))
+
+    assert (again.admission, again.last_error) == (Admission.SIGN_IN, None)
+    assert failed.not_before is not None
+    assert again.history == attrs.evolve(failed, not_before=None)
