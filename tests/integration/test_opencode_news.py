@@ -1,6 +1,7 @@
-"""How often a session of OpenCode is read while a turn goes on in it."""
+"""How a session of OpenCode is followed, and what is written for its program."""
 
 from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -9,6 +10,7 @@ import attrs
 import httpx
 import pytest
 
+from letagents.adapters.providers import opencode_server
 from letagents.adapters.providers.opencode_conversation import OpenModelConversation
 from letagents.adapters.providers.opencode_server import OpenCode
 from letagents.adapters.system import SystemClock
@@ -94,3 +96,15 @@ async def test_a_server_whose_line_has_ended_is_listened_to_again_in_the_next_tu
         await conversation.leave()
 
     assert server.lines == 2
+
+
+def test_what_an_opencode_is_reading_is_not_emptied_by_the_next_one(tmp_path: Path) -> None:
+    plugin = tmp_path / "letagents.mjs"
+    opencode_server._write(plugin, "the first")
+    with plugin.open() as reading:
+        opencode_server._write(plugin, "the second")
+        assert reading.read() == "the first"
+
+    assert plugin.read_text() == "the second"
+    assert plugin.stat().st_mode & 0o077 == 0
+    assert list(tmp_path.iterdir()) == [plugin]

@@ -269,5 +269,8 @@ def _config(launch: Launch, endpoint: Endpoint, plugin: Path) -> dict[str, objec
 
 
 def _write(file: Path, text: str) -> None:
-    private.make_file(file)
-    file.write_text(text, "utf-8")
+    """Put a text there at once: another agent's OpenCode may be reading the file."""
+    fresh = file.with_name(f"{file.name}.{os.getpid()}")
+    private.make_file(fresh)
+    fresh.write_text(text, "utf-8")
+    fresh.replace(file)
