@@ -128,6 +128,39 @@ def test_what_is_not_understood_ends_with_2(
     assert "usage: letagents" in shown.err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("task", "add"),
+        ("focus", "open"),
+        ("guard", "install"),
+        ("guard", "check"),
+        ("accounts", "grant"),
+        ("agents", "skip"),
+    ],
+    ids=" ".join,
+)
+def test_the_help_of_a_verb_says_what_it_does(
+    words: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*words, "--help"])
+
+    before, _, _ = capsys.readouterr().out.partition("options:")
+    assert ended.value.code == 0
+    assert re.search(r"^[A-Z][^:]*[.]$", before, re.MULTILINE), before
+
+
+def test_a_grant_that_would_end_at_once_is_not_understood(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["accounts", "grant", "ada", "--hours", "0"])
+
+    assert ended.value.code == 2
+    assert "1 is the shortest" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("word", ["--help", "--version"])
 def test_a_question_about_itself_loads_nothing_heavy(word: str, home: Path) -> None:
     asked = run(home, word, settings=PROFILED)

@@ -20,6 +20,8 @@ WRONG = [
     ("memory", ROOM, "--archive", "record_99"),
     ("memory", ROOM, "--history", "nope"),
     ("memory", ROOM, "--revise", "record_99", "--title", "Tabs"),
+    ("memory", ROOM, "--title", "Tabs"),
+    ("memory", ROOM, "--archive", "record_99", "--body", "Tabs"),
     ("approve", ROOM, "intent_9"),
     ("deny", ROOM, "intent_9"),
     ("deny", ROOM, " "),
@@ -104,3 +106,14 @@ def test_what_names_the_room_names_this_one(capsys: pytest.CaptureFixture[str]) 
         "letagents: TEXT: it is blank.",
         "Pass TEXT with something in it.",
     )
+
+
+def test_a_focus_room_that_is_not_there_is_not_looked_for_beside_itself(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["tail", "focus_9", "--once"]) == 1
+
+    said = capsys.readouterr().err
+    assert "There is no focus room focus_9 here." in said
+    assert "focus list focus_9" not in said
+    assert "`letagents rooms`" in said

@@ -52,6 +52,11 @@ def _requests(arguments: argparse.Namespace, surface: Surface) -> None:
 
 
 def _memory(arguments: argparse.Namespace, surface: Surface) -> None:
+    if arguments.revise is None and (arguments.title, arguments.body) != (None, None):
+        raise Malformed(
+            "--title and --body say what a fact is revised to.",
+            remedy="Pass --revise with its id, or leave them out.",
+        )
     if arguments.history is not None:
         _show(arguments, *anyio.run(_versions, arguments), surface)
     elif arguments.revise is not None:

@@ -54,9 +54,15 @@ class Command(NamedTuple):
 
 def command(commands: Commands, name: str, *, module: str, does: str) -> argparse.ArgumentParser:
     """Add a command, which `run` in the module of that name carries out."""
-    said = f"{does[0].upper()}{does[1:]}."
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=does, description=said)
+    parser = add_verb(commands, name, does=does)
     parser.set_defaults(module=module)
+    return parser
+
+
+def add_verb(verbs: Commands, name: str, *, does: str) -> argparse.ArgumentParser:
+    """Add a verb of a command, which the command's own module carries out."""
+    said = f"{does[0].upper()}{does[1:]}."
+    parser: argparse.ArgumentParser = verbs.add_parser(name, help=does, description=said)
     return parser
 
 
@@ -102,6 +108,13 @@ def count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text[:9]) > MOST:
         raise argparse.ArgumentTypeError(f"this is no number from 0 to {MOST}: {text!a}")
     return int(text)
+
+
+def hours(text: str) -> int:
+    """Return the number of hours that `text` is, for argparse."""
+    if not (number := count(text)):
+        raise argparse.ArgumentTypeError("that ends at once: 1 is the shortest")
+    return number
 
 
 def tcp_port(text: str) -> int:

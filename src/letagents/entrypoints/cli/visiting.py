@@ -80,7 +80,8 @@ def _unknown(name: str, near: Sequence[str], *, create: bool) -> UnknownRoom:
     if locators.is_named(rooms.canonical(name)):
         return UnknownRoom(
             f"There is no focus room {one_line(name.strip())} here.",
-            remedy="`letagents focus list ROOM` lists those beside a room.",
+            remedy="`letagents rooms` lists the rooms, and `letagents focus list` with one of them "
+            "the focus rooms beside it.",
         )
     if create or looks_like_code(name):  # of what is to be made, else only a code is refused
         return UnknownRoom(

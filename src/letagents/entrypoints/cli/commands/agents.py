@@ -2,7 +2,7 @@
 
 import argparse
 
-from letagents.entrypoints.cli.parsing import Command, Verbs, as_json, count, server
+from letagents.entrypoints.cli.parsing import Command, Verbs, add_verb, as_json, count, server
 
 _NAME = "its name: letters, digits, - and _"
 
@@ -23,9 +23,9 @@ def _supervise(supervise: argparse.ArgumentParser) -> None:
 def _agents(agents: argparse.ArgumentParser) -> None:
     verbs = agents.add_subparsers(metavar="VERB", dest="command", required=True)
     for name, what, takes in _VERBS:
-        verb = verbs.add_parser(name, help=what)
+        parser = add_verb(verbs, name, does=what)
         for taking in (*takes, as_json):
-            taking(verb)
+            taking(parser)
 
 
 def _called(verb: argparse.ArgumentParser) -> None:

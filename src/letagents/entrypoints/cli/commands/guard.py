@@ -2,7 +2,7 @@
 
 import argparse
 
-from letagents.entrypoints.cli.parsing import Command, as_json
+from letagents.entrypoints.cli.parsing import Command, add_verb, as_json
 
 
 def _guard(guard: argparse.ArgumentParser) -> None:
@@ -12,12 +12,15 @@ def _guard(guard: argparse.ArgumentParser) -> None:
         ("uninstall", "take it away, and put earlier hooks back"),
         ("status", "say whether it is there"),
     ):
-        verb = verbs.add_parser(name, help=what)
-        verb.add_argument("--repo", metavar="DIR", default=".", help="a folder in it (this one)")
-        as_json(verb)
-    check = verbs.add_parser("check", help="check what is to be committed or pushed now")
+        parser = add_verb(verbs, name, does=what)
+        parser.add_argument("--repo", metavar="DIR", default=".", help="a folder in it (this one)")
+        as_json(parser)
+    check = add_verb(verbs, "check", does="check what is to be committed or pushed now")
     check.set_defaults(module="guarding")
-    check.add_argument("--hook", choices=("pre-commit", "pre-push"), default="pre-commit")
+    hook = "which hook of git asks (pre-commit)"
+    check.add_argument(
+        "--hook", choices=("pre-commit", "pre-push"), default="pre-commit", help=hook
+    )
     check.add_argument("words", metavar="WORD", nargs="*", help="what git passes to its hook")
 
 

@@ -2,7 +2,7 @@
 
 import argparse
 
-from letagents.entrypoints.cli.parsing import Command, Verbs, as_json, count, tcp_port
+from letagents.entrypoints.cli.parsing import Command, Verbs, add_verb, as_json, hours, tcp_port
 
 
 def _serve(serve: argparse.ArgumentParser) -> None:
@@ -17,9 +17,9 @@ def _serve(serve: argparse.ArgumentParser) -> None:
 def _accounts(accounts: argparse.ArgumentParser) -> None:
     verbs = accounts.add_subparsers(metavar="VERB", dest="command", required=True)
     for name, what, takes in _VERBS:
-        verb = verbs.add_parser(name, help=what)
+        parser = add_verb(verbs, name, does=what)
         for taking in (*takes, _database, as_json):
-            taking(verb)
+            taking(parser)
 
 
 def _login(verb: argparse.ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def _name(add: argparse.ArgumentParser) -> None:
 
 def _hours(grant: argparse.ArgumentParser) -> None:
     lasts = "how long it lasts unless it is renewed, which a supervisor does (24)"
-    grant.add_argument("--hours", type=count, default=24, help=lasts)
+    grant.add_argument("--hours", type=hours, default=24, help=lasts)
 
 
 def _grant_id(end: argparse.ArgumentParser) -> None:
