@@ -87,6 +87,7 @@ def test_a_home_has_one_supervisor(tmp_path: Path) -> None:
 
     assert second.returncode == 1
     assert "A supervisor daemon already owns this host lock." in second.stderr
+    assert "`letagents supervise --foreground --replace`" in second.stderr
 
 
 @pytest.mark.long

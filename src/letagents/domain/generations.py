@@ -34,7 +34,8 @@ class AlreadySupervised(LetAgentsError):
     def __init__(self) -> None:
         super().__init__(
             "A supervisor daemon already owns this host lock.",
-            remedy="Use that one, or end it first.",
+            remedy="Use that one, end it, or let it hand over: "
+            "`letagents supervise --foreground --replace`.",
         )
 
 
