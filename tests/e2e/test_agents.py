@@ -265,7 +265,7 @@ def test_what_a_person_asks_wrongly_of_a_supervisor_is_told(tmp_path: Path) -> N
 
     assert "Unknown daemon manifest entry: nobody" in unknown.stderr
     assert "Unknown daemon manifest entry: nobody" in unlisted.stderr
-    assert "Name an agent that there is" in unknown.stderr
+    assert "`letagents agents list`" in unknown.stderr
     assert "There is no folder" in nowhere.stderr
     assert "Pass --base-url URL and --model NAME" in nameless.stderr
     assert "npm install -g @openai/codex" in missing.stderr

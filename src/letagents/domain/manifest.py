@@ -220,7 +220,8 @@ class Entry:
 def unknown(entry_id: str) -> ManifestRefused:
     """Return what is said to who names an agent that is not there."""
     return ManifestRefused(
-        f"Unknown daemon manifest entry: {entry_id}", remedy="Name an agent that there is."
+        f"Unknown daemon manifest entry: {entry_id}",
+        remedy="`letagents agents list` names those that there are.",
     )
 
 

@@ -12,7 +12,8 @@ def _supervise(supervise: argparse.ArgumentParser) -> None:
     foreground = "do it in this process, until Ctrl-C"
     ways.add_argument("--foreground", action="store_true", help=foreground)
     service = "write, or remove, a service of yours that does it whenever you are signed in"
-    ways.add_argument("service", nargs="?", choices=("install", "uninstall"), help=service)
+    verbs = ("install", "uninstall")
+    ways.add_argument("service", nargs="?", choices=verbs, metavar="|".join(verbs), help=service)
     replace = "let the supervisor that runs hand over to this one"
     supervise.add_argument("--replace", action="store_true", help=replace)
     show = "only show what would be written"
