@@ -2,7 +2,20 @@
 
 import logging
 import sys
-from typing import Any
+from contextlib import suppress
+from typing import Any, BinaryIO, cast
+
+
+class _StandardError:
+    """Standard error as it is at the moment; what it does not take any more stops nobody's work."""
+
+    def write(self, line: bytes) -> None:
+        with suppress(OSError, ValueError):
+            sys.stderr.buffer.write(line)
+
+    def flush(self) -> None:
+        with suppress(OSError, ValueError):
+            sys.stderr.buffer.flush()
 
 
 def configure_others(level: str) -> None:
@@ -28,7 +41,7 @@ def configure(form: str | None, level: str) -> None:
             *_rendered(human),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_threshold(level)),
-        logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
+        logger_factory=structlog.BytesLoggerFactory(cast(BinaryIO, _StandardError())),
         cache_logger_on_first_use=True,
     )
 
