@@ -51,6 +51,16 @@ class GenerationDamaged(LetAgentsError):
         )
 
 
+def check_newest(kept: int | None, own: int) -> None:
+    """Let a supervisor of generation `own` change a journal whose newest generation is `kept`.
+
+    Raises:
+        FenceLost: another one has begun since.
+    """
+    if not is_current(kept, own):
+        raise FenceLost
+
+
 def is_current(generation: int | None, own: int) -> bool:
     """Whether a call is meant for this supervisor, whose generation is `own`, and no other."""
     return generation == own
@@ -80,5 +90,4 @@ def check_fence(own: int, text: str | None) -> None:
     Raises:
         FenceLost: it tells another.
     """
-    if text is None or not _NUMBER.fullmatch(text) or int(text) != own:
-        raise FenceLost
+    check_newest(int(text) if text is not None and _NUMBER.fullmatch(text) else None, own)

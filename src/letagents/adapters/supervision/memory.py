@@ -6,11 +6,11 @@ from typing import TypeVar
 
 import attrs
 
+from letagents.domain import generations
 from letagents.domain.bindings import Binding
 from letagents.domain.deeds import KEPT, Deed
 from letagents.domain.effects import Effect, Key, Weight
 from letagents.domain.errors import StateUnavailable
-from letagents.domain.generations import FenceLost
 from letagents.domain.inbox import Item
 from letagents.domain.ingress import Ingress
 from letagents.domain.manifest import Entry
@@ -177,8 +177,7 @@ class MemorySupervision:
     async def change(self, work: Callable[[Journal], T]) -> T:
         """Return what `work` returns once what it did is kept. Raises: as Supervision."""
         self._check_place()
-        if self._place.generation != self._generation:
-            raise FenceLost
+        generations.check_newest(self._place.generation, self._generation)
         journal = self._place.journal.copied()
         done = work(journal)
         self._place.journal = journal

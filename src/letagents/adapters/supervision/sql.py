@@ -28,6 +28,7 @@ from letagents.adapters.supervision.tables import (
     METADATA,
     VERSION,
 )
+from letagents.domain import generations
 from letagents.domain.bindings import Binding
 from letagents.domain.deeds import KEPT, Deed
 from letagents.domain.effects import Effect, Key, Weight
@@ -287,8 +288,7 @@ class SqlSupervision:
 
         def fenced(unit: Unit) -> T:
             row = unit.row(_GENERATION)
-            if row is None or row[0] != self._generation:
-                raise FenceLost
+            generations.check_newest(None if row is None else row[0], self._generation)
             return work(SqlJournal(unit))
 
         return await self._run(lambda: self._database.write(fenced))
