@@ -59,6 +59,13 @@ def test_a_line_that_a_kill_cut_off_is_passed_over(tmp_path: Path) -> None:
     assert isinstance(claude_transcript.fate([file], "item-2", None), Unknowable)
 
 
+@pytest.mark.parametrize("errors", [7, "no", None, {}, ["it broke", 1]])
+def test_a_failure_is_one_in_whatever_form_its_errors_are(errors: object) -> None:
+    outcome = claude_transcript.result({"subtype": "error_during_execution", "errors": errors})
+
+    assert isinstance(outcome, Failed)
+
+
 def told(folder: Path, *lines: dict[str, Any]) -> tuple[Fate, Fate]:
     file = folder / "session.jsonl"
     file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))

@@ -57,7 +57,9 @@ def result(told: Raw, *, is_broken_off: bool = False) -> turns.Outcome:
         return Interrupted()
     if kind == "success" and not told.get("is_error"):
         return turns.said(words)
-    why = words or " ".join(str(one) for one in told.get("errors") or ()) or str(kind)
+    errors = told.get("errors")
+    listed = " ".join(map(str, errors)) if isinstance(errors, list) else ""
+    why = words or listed or str(kind)
     if kind in _LIMITS:
         return Failed(f"it reached a limit that was set for it: {kind}")
     return failed(why)
